@@ -23,17 +23,7 @@ std::string Args::text(std::string_view flag, std::string_view fallback) const {
 
 int64_t Args::integer(std::string_view flag, int64_t fallback, int64_t least, int64_t most) const {
   const auto text = value(flag);
-  if (!text) return fallback;
-  int64_t n = 0;
-  const auto end = text->data() + text->size();
-  const auto r = std::from_chars(text->data(), end, n);
-  if (r.ec != std::errc() || r.ptr != end || n < least || n > most) {
-    const std::string range = least == INT64_MIN  ? ""
-                              : most == INT64_MAX ? cat(", ", least, " or more")
-                                                  : cat(" from ", least, " to ", most);
-    throw error("use.value", cat("--", flag, " wants a whole number", range, ", not '", *text, "'"));
-  }
-  return n;
+  return text ? whole_number(flag, *text, least, most) : fallback;
 }
 
 double Args::number(std::string_view flag, double fallback) const {
@@ -71,11 +61,29 @@ std::vector<std::string> Args::list(std::string_view flag) const {
   return out;
 }
 
+int64_t whole_number(std::string_view flag, std::string_view text, int64_t least, int64_t most) {
+  int64_t n = 0;
+  const auto end = text.data() + text.size();
+  const auto r = std::from_chars(text.data(), end, n);
+  if (r.ec != std::errc() || r.ptr != end || n < least || n > most) {
+    const std::string range = least == INT64_MIN  ? ""
+                              : most == INT64_MAX ? cat(", ", least, " or more")
+                                                  : cat(" from ", least, " to ", most);
+    throw error("use.value", cat("--", flag, " wants a whole number", range, ", not '", text, "'"));
+  }
+  return n;
+}
+
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0)
     throw error("use.value", cat("--", flag, " wants NAME=VALUE, not '", text, "'"));
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+std::pair<std::string, int64_t> name_and_size(std::string_view flag, std::string_view text) {
+  const auto [name, size] = name_and_value(flag, text);
+  return {name, whole_number(flag, size, 0)};
 }
 
 }  // namespace cameo::cli

@@ -36,7 +36,9 @@ std::string command_line(const Verb& verb, const Args& args) {
 
 void save(const Model& m, const std::string& target, const SaveSettings& settings, Out& out) {
   Publication files;
-  out.diags(m.save(files, target, settings));
+  SaveSettings how = settings;
+  how.progress = out.bar();
+  out.diags(m.save(files, target, how));
   publish(files, settings.durable, out);
 }
 

@@ -84,14 +84,11 @@ int convert_main(Raw raw, Out& out) {
   target.lossy = args->has("lossy");
   ConvertSettings settings = settings_of(*args);
   if (settings.float_type != FloatType::keep) settings.opset = target.opset, settings.lossy = target.lossy;
-  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
-    return out.progress(what, done, all), true;
-  };
+  settings.progress = out.bar();
   Model m = opened(args->operands[0], out);
   const size_t before = m.node_count();
   const auto own = m.opsets();
   const Converted made = convert(std::move(m), settings);
-  out.progress("", 1, 1);
   out.diags(made.findings);
   if (settings.float_type != FloatType::keep) tell(made.half, args->text("float", ""), out);
   if (settings.to_qdq) out.say(cat(plural(made.replaced, "node"), " of linger replaced"));

@@ -48,6 +48,7 @@ struct ReportFile {
 // Findings are shown once the model is written, or when the export fails.
 Exported exported(const std::string& in, ExportSettings settings, Out& out) {
   std::vector<Diag> found;
+  settings.progress = out.bar();
   settings.on_finding = [&](const Diag& d) { found.push_back(d); };
   try {
     return export_model(load(in), settings);
@@ -58,9 +59,9 @@ Exported exported(const std::string& in, ExportSettings settings, Out& out) {
 }
 
 std::vector<Diag> saved(const Exported& e, const std::string& target, const Args& args, Out& out) {
-  SaveSettings settings;
-  settings.durable = args.has("durable");
+  SaveSettings settings{.durable = args.has("durable"), .progress = out.bar()};
   if (!args.has("no-provenance")) settings.provenance = command_line(verb, args);
+  if (const auto expected = args.value("verify")) require_comparable(e, *expected);
   require_unchanged_files();
   auto notes = args.has("no-check") ? e.model.save(target, settings) : save_checked(e, target, settings);
   out.published = true;
@@ -109,7 +110,7 @@ int export_main(Raw raw, Out& out) {
     report.verified = verify_saved(e, report.target, *file, tolerance);
     if (!report.verified->agree) throw Error(report.verified->findings());
   }
-  const LimitScope telling{Limits()};  // the model has its name: too late to be late
+  const LimitScope telling{Limits()};  // the model is written: a time limit no longer applies
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report_file) report_file->write(e, report);
   tell(e, report, args->has("verbose"), out);

@@ -7,7 +7,6 @@
 namespace cameo::cli {
 
 namespace {
-
 struct Habit {
   std::string_view word, instead;
   std::string_view verb = {};  // the answer for this verb; such rows come first
@@ -90,6 +89,7 @@ constexpr Habit verbs[] = {
     {"compare", "cameo verify A B"},
     {"validate", "cameo check IN"},
     {"netron", "cameo view IN"},
+    {"capsule", "cameo extract IN OUT --from a,b --to c,d; a verb that finds the part is not built yet"},
     {"profile", "cameo run IN --random 0 --profile FILE"},
     {"benchmark", "cameo run IN --random 0 --repeat 20"},
     {"perf", "cameo run IN --random 0 --repeat 20"},

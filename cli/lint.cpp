@@ -1,8 +1,7 @@
 // cameo lint: what a deployment target does not take.
 #include "cameo/lint.h"
 
-#include <cstdlib>
-
+#include "cameo/json.h"
 #include "cli/common.h"
 #include "cli/simplify_flags.h"
 #include "cli/verbs.h"
@@ -14,8 +13,7 @@ namespace {
 constexpr Flag flags[] = {
     {"target", 't', "NAME,…",
      "tensorrt, onnxruntime, onnxruntime-web, openvino, opencv, ncnn, rknn, qnn, coreml, tflite, or all; NAME:VERSION "
-     "for "
-     "a version of it; repeatable; default: onnxruntime"},
+     "for a version of it; repeatable; default: onnxruntime"},
     {"ignore", 0, "RULE,…", "leave out rules: tensorrt.double, *.license, openvino.type@NODE; repeatable"},
     {"sarif", 0, "", "print the findings as SARIF, for code scanning"},
     {"fix", 0, "OUT", "apply the cures, compare outputs after each, and write the model to OUT"},
@@ -41,17 +39,23 @@ constexpr Verb verb{
     1};
 
 void list_rules(const std::vector<std::string>& targets, Out& out) {
-  for (const LintRule& r : lint_rules(targets))
-    out.line(cat(r.rule, "  ",
-                 r.severity == Severity::error     ? "error"
-                 : r.severity == Severity::warning ? "warning"
-                                                   : "note",
-                 "  ", r.what, "  [", r.when, "]"));
+  for (const LintRule& r : lint_rules(targets)) {
+    const std::string_view severity = r.severity == Severity::error     ? "error"
+                                      : r.severity == Severity::warning ? "warning"
+                                                                        : "note";
+    json::Writer w;
+    w.object().key("rule").value(r.rule).key("severity").value(severity).key("what").value(r.what);
+    w.key("when").value(r.when).end();
+    out.line(out.json ? std::string(w.text()) : cat(r.rule, "  ", severity, "  ", r.what, "  [", r.when, "]"));
+  }
 }
 
 void list_targets(Out& out) {
-  for (const LintTarget& t : lint_targets())
-    out.line(cat(padded(t.name, 16), " ", padded(t.version, 14), " ", t.title));
+  for (const LintTarget& t : lint_targets()) {
+    json::Writer w;
+    w.object().key("target").value(t.name).key("version").value(t.version).key("title").value(t.title).end();
+    out.line(out.json ? std::string(w.text()) : cat(padded(t.name, 16), " ", padded(t.version, 14), " ", t.title));
+  }
 }
 
 void tell(const LintReport& report, const std::string& file, Out& out) {
@@ -70,17 +74,16 @@ LintFixSettings fix_settings(const LintSettings& lint, const Args& args, const M
   LintFixSettings s{lint.targets, lint.ignore};
   for (const std::string& text : args.values("overwrite-input-shape"))
     s.input_shapes.insert(input_shape(m, "overwrite-input-shape", text));
-  for (const std::string& text : args.values("dim")) {
-    const auto [dim, size] = name_and_value("dim", text);
-    s.sizes[dim] = std::atoll(size.c_str());
-  }
+  for (const std::string& text : args.values("dim")) s.sizes.insert(name_and_size("dim", text));
   s.verify = !args.has("no-verify");
   return s;
 }
 
 int fix(const Model& m, const LintSettings& settings, const Args& args, Out& out) {
   const std::string& file = args.operands[0];
-  const LintFixed fixed = fix_lint(m, fix_settings(settings, args, m));
+  LintFixSettings how = fix_settings(settings, args, m);
+  how.progress = out.bar();
+  const LintFixed fixed = fix_lint(m, how);
   save(fixed.model, *args.value("fix"), save_settings(verb, args), out);
   if (out.json) out.line(to_json(fixed, file));
   else {

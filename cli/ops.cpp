@@ -64,6 +64,7 @@ int ops_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const std::string pattern = args->operands.empty() ? "" : args->operands[0];
+  if (args->has("markdown") && out.json) throw error("use.conflict", "--markdown and --json cannot be used together");
   if (args->has("markdown")) return print_operators_page(out), 0;
   if (args->has("reverse")) return print_reverse(pattern, out), 0;
   OperatorQuery query{pattern};

@@ -1,5 +1,6 @@
 #include "cli/out.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -36,6 +37,7 @@ Out::~Out() {
 }
 
 void Out::gather(std::string_view safe) {
+  clear_progress();
   pending_ += safe;
   if (pending_.size() > (1 << 16)) flush();
 }
@@ -83,13 +85,22 @@ void Out::say(std::string_view text) {
 
 void Out::progress(std::string_view what, uint64_t done, uint64_t all) {
   if (!terminal_ || quiet || json) return;
-  if (done >= all) return clear_progress();
+  if (all && done >= all) return clear_progress();
   constexpr uint64_t width = 30;
   const auto filled = static_cast<size_t>(all ? done * width / all : 0);
-  write_error(cat("\r", what, " [", std::string(filled, '='), std::string(width - filled, ' '), "] ", done, "/", all,
-                  "\033[K"));
+  const std::string bar =
+      all ? cat("[", std::string(filled, '='), std::string(width - filled, ' '), "] ", done, "/", all) : cat(done);
+  write_error(cat("\r", what, " ", bar, "\033[K"));
   std::fflush(stderr);
   bar_shown_ = true;
+}
+
+Progress Out::bar() {
+  return [this, start = std::chrono::steady_clock::now()](const char* what, uint64_t done, uint64_t all) {
+    constexpr std::chrono::milliseconds patience{300};
+    if (std::chrono::steady_clock::now() - start > patience) progress(what, done, all);
+    return true;
+  };
 }
 
 void Out::clear_progress() {

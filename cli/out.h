@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cameo/diag.h"
+#include "cameo/progress.h"
 
 namespace cameo::cli {
 
@@ -30,9 +31,10 @@ class Out {
   void diag(const Diag& d);               // notes only with -v, warnings unless -q, errors always
   void diags(std::span<const Diag> all);
   void say(std::string_view text);  // one line for people: not with -q, not with --json
-  // A bar on a terminal, nothing elsewhere. `done` of `all`; equal numbers take it away.
+  // A bar on a terminal, nothing elsewhere. `done` of `all`; equal numbers take it away, and so does whatever is told.
   void progress(std::string_view what, uint64_t done, uint64_t all);
-  void flush();  // throws write.failed when standard output is gone
+  Progress bar();  // the same for a long call, once it has taken a while
+  void flush();    // throws write.failed when standard output is gone
 
  private:
   void clear_progress();

@@ -2,7 +2,6 @@
 #include "cameo/prepare.h"
 
 #include <charconv>
-#include <chrono>
 
 #include "cli/common.h"
 #include "cli/prepare_flags.h"
@@ -27,11 +26,7 @@ std::map<std::string, int64_t> sizes(const Args& args) {
   std::map<std::string, int64_t> out;
   for (const std::string& text : args.list("fix-size")) {
     const auto [name, size] = name_and_value("fix-size", text);
-    int64_t n = 0;
-    const auto r = std::from_chars(size.data(), size.data() + size.size(), n);
-    if (r.ec != std::errc() || r.ptr != size.data() + size.size() || n < 1)
-      throw error("use.value", cat("--fix-size needs NAME=N, not '", text, "'"));
-    out[name] = n;
+    out[name] = whole_number("fix-size", size, 1);
   }
   return out;
 }
@@ -88,17 +83,11 @@ int prepare_main(Raw raw, Out& out) {
   if (!args) return 0;
   const SaveSettings save_as = save_settings(verb, *args);
   PrepareSettings settings = settings_of(*args);
-  const auto start = std::chrono::steady_clock::now();
-  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
-    constexpr std::chrono::milliseconds patience{300};  // a bar only for what takes long
-    if (std::chrono::steady_clock::now() - start > patience) out.progress(what, done, all);
-    return true;
-  };
+  settings.progress = out.bar();
   Publication files;
   std::optional<Publication::File> ledger;
   if (const auto name = args->value("ledger")) ledger.emplace(files.open(*name, {".json"}));
   const Prepared p = prepare(load(args->operands[0]), settings);
-  out.progress("preparing", 1, 1);
   out.diags(p.findings);
   const std::string& target = args->operands[1];
   if (ledger) ledger->append(to_json(p, target) + "\n");

@@ -1,7 +1,6 @@
 // cameo quantize: a model in 8-bit integers.
 #include "cameo/quantize.h"
 
-#include <chrono>
 #include <cmath>
 
 #include "cli/common.h"
@@ -76,12 +75,9 @@ int quantize_main(Raw raw, Out& out) {
     reports.emplace_back(files.open(path, {".html", ".json"}), path.ends_with(".html"));
   const Model m = opened(args->operands[0], out);
   QuantizeSettings settings = settings_of(*args);
-  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
-    return out.progress(what, done, all), true;
-  };
+  settings.progress = out.bar();
   const Quantized q = quantize(m, samples_from(m, *args->value("calibrate"), args->text("image", "")), settings,
                                args->has("metric") ? metric_of_command(*args->value("metric")) : QuantizeMetric());
-  out.progress("", 1, 1);
   out.diags(q.findings);
   for (auto& [file, html] : reports) file.append(html ? to_html(q.report) : to_json(q.report) + "\n");
   out.diags(q.model.save(files, args->operands[1], save));

@@ -56,14 +56,11 @@ int quantize_weights_main(const Verb& verb, const Args& args, Out& out) {
   const Model m = opened(args.operands[0], out);
   const bool quantizes = args.has("bits");
   WeightSettings settings = quantizes ? settings_of(args) : WeightSettings();
-  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
-    return out.progress(what, done, all), true;
-  };
+  settings.progress = out.bar();
   const SampleSource samples =
       args.has("calibrate") ? samples_from(m, *args.value("calibrate"), args.text("image", "")) : SampleSource();
   const WeightQuantized q =
       quantizes ? quantize_weights(m, settings, samples) : convert_weights(m, args.text("form", ""));
-  out.progress("", 1, 1);
   out.diags(q.findings);
   for (auto& file : reports) file.append(to_json(q.report) + "\n");
   out.diags(q.model.save(files, args.operands[1], save));

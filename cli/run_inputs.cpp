@@ -12,15 +12,10 @@ std::map<std::string, SizeRange> named_sizes(const Args& args) {
   std::map<std::string, SizeRange> out;
   for (const std::string& d : args.values("dim")) {
     const auto [dim, size] = name_and_value("dim", d);
-    const auto number = [&, &whole = size](std::string_view text) -> int64_t {
-      if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos)
-        throw error("use.value", cat("--dim needs a size or a range of them (A..B), not '", whole, "'"));
-      return std::stoll(std::string(text));
-    };
     const size_t dots = size.find("..");
     SizeRange r;
-    r.first = r.last = number(std::string_view(size).substr(0, dots));
-    if (dots != size.npos) r.last = number(std::string_view(size).substr(dots + 2));
+    r.first = r.last = whole_number("dim", std::string_view(size).substr(0, dots), 0);
+    if (dots != size.npos) r.last = whole_number("dim", std::string_view(size).substr(dots + 2), 0);
     if (r.last < r.first)
       throw error("use.value", cat("--dim: ", r.first, " is more than ", r.last, " in '", size, "'"));
     out[dim] = r;

@@ -52,14 +52,9 @@ int simplify_main(Raw raw, Out& out) {
   if (args->has("ledger")) ledger = files.open(*args->value("ledger"));
   Model m = opened(in, out);
   SimplifySettings settings = simplify_settings(*args, m);
-  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
-    constexpr std::chrono::milliseconds patience{300};  // a bar only for what takes long
-    if (std::chrono::steady_clock::now() - start > patience) out.progress(what, done, all);
-    return true;
-  };
+  settings.progress = out.bar();
   const auto bytes_before = file_bytes(in);
   const Simplified result = simplify(std::move(m), settings);
-  out.progress("simplifying", 1, 1);
   tell_findings(result, *args, out);
   if (ledger)
     for (const Rewriting& r : result.ledger) ledger->append(cat(to_json(r), "\n"));

@@ -40,7 +40,7 @@ SimplifySettings simplify_settings(const Args& args, const Model& m) {
   }
   for (const std::string& text : args.values("test-input-shape")) {
     const auto [input, sizes] = input_shape(m, "test-input-shape", text);
-    for (const std::string& size : sizes) s.check_shapes[input].push_back(std::atoll(size.c_str()));
+    for (const std::string& size : sizes) s.check_shapes[input].push_back(whole_number("test-input-shape", size, 0));
   }
   return s;
 }

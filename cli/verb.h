@@ -77,5 +77,9 @@ std::string_view instead_of_verb(std::string_view name);
 
 // "a=b" taken apart at the first '='; throws use.value, naming the flag.
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text);
+// The same where the value is a size.
+std::pair<std::string, int64_t> name_and_size(std::string_view flag, std::string_view text);
+// A whole number that a flag gives, alone or in a list.
+int64_t whole_number(std::string_view flag, std::string_view text, int64_t least = INT64_MIN, int64_t most = INT64_MAX);
 
 }  // namespace cameo::cli

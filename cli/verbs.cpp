@@ -14,7 +14,7 @@ namespace {
 
 struct Row {
   std::string_view name, summary;
-  int (*main)(Raw raw, Out& out);  // null: not built yet
+  int (*main)(Raw raw, Out& out);
 };
 
 constexpr Row verbs[] = {
@@ -36,7 +36,6 @@ constexpr Row verbs[] = {
     {"quantize", "a model in 8-bit integers, from samples of its inputs", quantize_main},
     {"lint", "what a deployment target does not support", lint_main},
     {"prepare", "a model as a deployment target wants it, in one command", prepare_main},
-    {"capsule", "the smallest part of a failing model that still fails", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
     {"view", "look at a model and work on it in the browser", view_main},
     {"completion", "a script that completes verbs and flags in your shell", completion_main},
@@ -54,17 +53,13 @@ void print_version(Out& out) {
 
 std::string overview() {
   std::string out = "cameo VERB [flags]: PyTorch models to ONNX, and everything around ONNX models\n\n";
-  for (const Row& r : verbs)
-    if (r.main) out += cat("  ", r.name, std::string(12 - r.name.size(), ' '), r.summary, "\n");
+  for (const Row& r : verbs) out += cat("  ", r.name, std::string(12 - r.name.size(), ' '), r.summary, "\n");
   return out + "\ncameo VERB --help says more, with an example. cameo --version [--json]\n";
 }
 
 int dispatch(std::string_view name, Raw rest, Out& out) {
-  for (const Row& r : verbs) {
-    if (r.name != name) continue;
-    if (!r.main) throw error("use.not-built", cat("cameo ", name, " (", r.summary, ") is not built yet"));
-    return r.main(rest, out);
-  }
+  for (const Row& r : verbs)
+    if (r.name == name) return r.main(rest, out);
   std::vector<std::string_view> names;
   for (const Row& r : verbs) names.push_back(r.name);
   const auto close = nearest_name(name, names), habit = instead_of_verb(name);
@@ -85,8 +80,7 @@ int run_command(Raw args, Out& out) {
   if (first == "--help" || first == "-h" || first == "help") out.print(overview());
   else if (first == "--version" || first == "version") print_version(out);
   else if (first == "--list-verbs") {  // for shells
-    for (const Row& r : verbs)
-      if (r.main) out.print(cat(r.name, "\t", r.summary, "\n"));
+    for (const Row& r : verbs) out.print(cat(r.name, "\t", r.summary, "\n"));
   } else return dispatch(first, args.subspan(1), out);
   return args.empty() ? 2 : 0;
 }

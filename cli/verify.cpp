@@ -32,16 +32,14 @@ bool is_recorded(const std::string& path) {
   return std::filesystem::is_directory(path) || path.ends_with(".npz") || path.ends_with(".npy");
 }
 
-VerifySettings settings_of(const Args& args) {
+VerifySettings settings_of(const Args& args, Out& out) {
   VerifySettings s;
   s.inputs = args.text("inputs", "");
   s.random = static_cast<uint64_t>(args.integer("random", 0));
-  for (const std::string& d : args.values("dim")) {
-    const auto [dim, size] = name_and_value("dim", d);
-    s.sizes[dim] = std::atoll(size.c_str());
-  }
+  for (const std::string& text : args.values("dim")) s.sizes.insert(name_and_size("dim", text));
   s.rtol = args.number("rtol");
   s.atol = args.number("atol");
+  s.progress = out.bar();
   return s;
 }
 
@@ -52,8 +50,8 @@ int verify_main(Raw raw, Out& out) {
   if (!args) return 0;
   const std::string& other = args->operands[1];
   const Model model = opened(args->operands[0], out);
-  const Verified v = is_recorded(other) ? verify(model, other, settings_of(*args))
-                                        : verify(model, opened(other, out), settings_of(*args));
+  const VerifySettings settings = settings_of(*args, out);
+  const Verified v = is_recorded(other) ? verify(model, other, settings) : verify(model, opened(other, out), settings);
   if (!v.agree) throw Error(v.findings());
   out.line(out.json ? to_json(v)
                     : cat(plural(v.outputs.size(), "output"), " agree", v.outputs.size() == 1 ? "s" : "",

@@ -43,10 +43,10 @@ function(cameo_options target)
   endif()
 endfunction()
 
-# Half of a clean build would be the reading of headers. Clang's native builds go without: they tell whose includes are
-# missing.
+# Half of a clean build would be the reading of headers. Clang's native builds, but the campaign's, go without: they tell
+# whose includes are missing.
 function(cameo_precompile target)
-  if(CAMEO_PRECOMPILE AND (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR EMSCRIPTEN))
+  if(CAMEO_PRECOMPILE AND (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR EMSCRIPTEN OR CAMEO_ATTACK))
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE headers)
     target_precompile_headers(${target} PRIVATE ${headers})
   endif()

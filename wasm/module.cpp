@@ -60,8 +60,8 @@ EMSCRIPTEN_KEEPALIVE size_t cameo_call(const char* request, size_t length) {
 }
 EMSCRIPTEN_KEEPALIVE const char* cameo_reply() { return table().reply.c_str(); }
 EMSCRIPTEN_KEEPALIVE size_t cameo_blobs() { return table().results.size(); }
-EMSCRIPTEN_KEEPALIVE const void* cameo_blob(size_t i) { return table().results[i].data; }
-EMSCRIPTEN_KEEPALIVE size_t cameo_blob_size(size_t i) { return table().results[i].size; }
+EMSCRIPTEN_KEEPALIVE const void* cameo_blob(size_t i) { return i < cameo_blobs() ? table().results[i].data : nullptr; }
+EMSCRIPTEN_KEEPALIVE size_t cameo_blob_size(size_t i) { return i < cameo_blobs() ? table().results[i].size : 0; }
 EMSCRIPTEN_KEEPALIVE void cameo_done() {
   table().results.clear();
   table().reply = {};

@@ -4,15 +4,26 @@
 //   cameo::ArrayView y{"f32", {1, 4}, pointer};   // the caller's memory, not copied
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace cameo {
+
+// C++ types that arrays of numbers are made of.
+template <class T>
+concept Element = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
+template <Element T>
+std::string element_type() {  // "f32"
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  else return (std::is_floating_point_v<T> ? "f" : std::is_signed_v<T> ? "i" : "u") + std::to_string(8 * sizeof(T));
+}
 
 // A dense array, row-major, that owns its bytes. Element types are spelt f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64
 // bool.
@@ -24,6 +35,15 @@ struct Array {
   // Throws use.array where the values are not as many as the shape takes.
   static Array of(std::vector<int64_t> shape, const std::vector<float>& values);
   static Array of(std::vector<int64_t> shape, const std::vector<int64_t>& values);
+  template <Element T>
+  static Array of(std::vector<int64_t> shape, const std::vector<T>& values) {
+    if constexpr (std::is_same_v<T, bool>) {  // whose elements are bits
+      const std::vector<uint8_t> bytes(values.begin(), values.end());
+      return of("bool", std::move(shape), bytes.data(), bytes.size());
+    } else return of(element_type<T>(), std::move(shape), values.data(), values.size() * sizeof(T));
+  }
+  // Of any element type, from little-endian bytes, which are copied.
+  static Array of(const std::string& dtype, std::vector<int64_t> shape, const void* bytes, size_t size);
   // Throws use.array where T has another size than dtype names.
   template <class T>
   std::span<const T> as() const {

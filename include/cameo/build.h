@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cameo/model.h"
@@ -99,6 +100,11 @@ class Builder : public NodeBuilder {
   // Constants with a name. Precondition: as many values as the shape takes, else throws build.weight.
   Var weight(std::string name, std::vector<int64_t> shape, std::vector<float> values);
   Var weight(std::string name, std::vector<int64_t> shape, std::vector<int64_t> values);
+  template <Element T>
+  Var weight(std::string name, std::vector<int64_t> shape, const std::vector<T>& values) {
+    return weight(std::move(name), Array::of(std::move(shape), values));
+  }
+  Var weight(std::string name, const ArrayView& value);  // copied
   // Of any element type, from little-endian, row-major bytes, which are copied.
   Var weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes, size_t size);
   // Not copied.

@@ -222,8 +222,8 @@ CAMEO_API void cameo_release_desk(cameo_desk* desk);
 /* For later calls of this thread: what they may take, {"seconds": 10, "memory_bytes": 1000000000, "turns": 100000,
  * "steps": 100000}; seconds count from here on. Beyond it they end with CAMEO_WRONG, budget.*. NULL: no limits. */
 CAMEO_API cameo_status cameo_limit(const char* limits_json);
-/* For later calls of this thread: called now and then by simplify, convert, prepare and the forms of quantize. Not 0
- * stops the call with budget.interrupted. NULL: nothing is called. */
+/* For later calls of this thread: called now and then by those that take long. Not 0 stops the call with
+ * budget.interrupted; `all` may grow, and is 0 while it is not known. NULL: nothing is called. */
 typedef int (*cameo_progress_function)(void* user, const char* what, uint64_t done, uint64_t all);
 CAMEO_API void cameo_watch(cameo_progress_function progress, void* user);
 /* Makes every call that is under way, in any thread, end with budget.interrupted; until cameo_resume. */

@@ -17,6 +17,7 @@
 #include "cameo/lowering.h"
 #include "cameo/model.h"
 #include "cameo/opset.h"
+#include "cameo/progress.h"
 #include "cameo/verify.h"
 
 namespace cameo {
@@ -91,6 +92,7 @@ struct ExportSettings {
   Lowerings lowerings = {};              // of operators that the caller lowers
   BorrowedWeights borrowed = {};
   std::function<void(const Diag&)> on_finding = {};  // called with each note and warning, also of an export that fails
+  Progress progress = {};
 };
 
 // torch.onnx's dynamic_axes as JSON: {"x": [0, 2]}, {"x": {"0": "batch"}}, or both mixed. Throws use.dynamic-axes.
@@ -114,6 +116,8 @@ Exported export_model(const Model& archive, const ExportSettings& settings = {})
 // export.check with all findings; gives notes and warnings.
 std::vector<Diag> save_checked(const Exported& exported, const std::string& path, const SaveSettings& settings = {});
 std::vector<Diag> save_checked(const Model& model, const std::string& path, const SaveSettings& settings = {});
+// Throws what verify_saved would throw about `expected` and the example inputs: to be asked before anything is written.
+void require_comparable(const Exported& exported, const std::string& expected);
 // Runs what was saved to `path` on the example inputs by the reference kernels, and compares with recorded outputs (an
 // .npz, an .npy or a test_data_set folder). Of the settings only the tolerance counts.
 Verified verify_saved(const Exported& exported, const std::string& path, const std::string& expected,

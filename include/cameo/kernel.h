@@ -16,7 +16,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "cameo/attribute.h"
@@ -58,18 +57,18 @@ class KernelCall : public KernelNode {
   std::vector<int64_t> shape(size_t i) const;
   // Elements of float, double, bool and whole numbers of 8 to 64 bits. Throws kernel.input where the input is left out,
   // or holds others.
-  template <class T>
+  template <Element T>
   std::span<const T> input(size_t i) const {
-    const ArrayView a = typed(i, dtype_name<T>());
+    const ArrayView a = typed(i, element_type<T>());
     return {static_cast<const T*>(a.data), static_cast<size_t>(a.byte_size()) / sizeof(T)};
   }
   ArrayView array(size_t i) const;        // of any element type; throws kernel.input for strings and sequences
   const RunValue& value(size_t i) const;  // of every kind
 
   // Memory for output `i`, zeros at first.
-  template <class T>
+  template <Element T>
   std::span<T> output(size_t i, std::vector<int64_t> shape) {
-    const std::span<std::byte> bytes = output_bytes(i, dtype_name<T>(), std::move(shape));
+    const std::span<std::byte> bytes = output_bytes(i, element_type<T>(), std::move(shape));
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   std::span<std::byte> output_bytes(size_t i, const std::string& dtype, std::vector<int64_t> shape);
@@ -78,16 +77,6 @@ class KernelCall : public KernelNode {
 
  private:
   friend struct KernelState;
-  template <class T>
-  static std::string dtype_name() {
-    if constexpr (std::is_same_v<T, bool>) return "bool";
-    else if constexpr (std::is_same_v<T, float>) return "f32";
-    else if constexpr (std::is_same_v<T, double>) return "f64";
-    else {
-      static_assert(std::is_integral_v<T>, "elements are float, double, bool or whole numbers; array() has others");
-      return (std::is_signed_v<T> ? "i" : "u") + std::to_string(8 * sizeof(T));
-    }
-  }
   ArrayView typed(size_t i, const std::string& dtype) const;
   void need_output(size_t i) const;
   std::vector<RunValue> inputs_, results_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cameo/model.h"
+#include "cameo/progress.h"
 
 namespace cameo {
 
@@ -80,6 +81,7 @@ struct LintFixSettings {
   std::map<std::string, std::vector<std::string>> input_shapes = {};
   std::map<std::string, int64_t> sizes = {};
   bool verify = true;  // after each step the outputs are compared with those of the model as given
+  Progress progress = {};
 };
 // Applies the cures of errors and warnings, until none is left that was not tried. A step that changes results or adds
 // errors is undone.

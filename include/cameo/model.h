@@ -22,6 +22,7 @@
 #include "cameo/array.h"
 #include "cameo/attribute.h"
 #include "cameo/diag.h"
+#include "cameo/progress.h"
 
 namespace cameo {
 
@@ -142,6 +143,7 @@ struct SaveSettings {
   // For the file's metadata: what was done ("simplify --exact"), with Cameo's version and a hash of the file that the
   // model was read from; unset: none of these.
   std::optional<std::string> provenance = {};
+  Progress progress = {};
 };
 
 // An ONNX model, or a PyTorch archive, which export_model (export.h) converts. A value: copies share their contents,

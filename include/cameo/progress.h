@@ -1,6 +1,8 @@
 // How far a long call has come, and stopping it.
 //
-//   cameo::simplify(model, {.progress = [](const char* what, uint64_t done, uint64_t all) { return !window.closed();
+//   cameo::export_model(archive, {.progress = [&](const char* what, uint64_t done, uint64_t all) {
+//     window.show(what, done, all);
+//     return !window.closed();
 //   }});
 #pragma once
 
@@ -9,8 +11,8 @@
 
 namespace cameo {
 
-// Called now and then on the caller's thread. `all` may grow. False stops the call with budget.interrupted, and nothing
-// is left behind.
+// Called now and then on the caller's thread. `all` may grow; 0: not known. False stops the call with
+// budget.interrupted, and nothing is left behind. What it throws itself comes out of the call.
 using Progress = std::function<bool(const char* what, uint64_t done, uint64_t all)>;
 
 // While it lives, calls of this thread ask now and then whether to stop; true ends them with budget.interrupted. For

@@ -10,6 +10,7 @@
 
 #include "cameo/kernel.h"
 #include "cameo/model.h"
+#include "cameo/progress.h"
 
 namespace cameo {
 
@@ -42,6 +43,7 @@ struct VerifySettings {
   std::map<std::string, int64_t> sizes = {};   // named sizes for them; others as random_inputs takes them
   std::optional<double> rtol = {}, atol = {};  // default: by element type
   std::vector<Kernel> kernels = {};            // of your own, for both models (kernel.h)
+  Progress progress = {};
 };
 
 struct Verified {

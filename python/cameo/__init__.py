@@ -21,7 +21,10 @@ _WHERE = {
     "prepare": "_prepare", "Prepared": "_prepare", "PrepareStep": "_prepare",
     "quantize_weights": "_weights", "WeightQuantized": "_weights", "convert_weights": "_weights", "quantize_dynamic": "_weights", "DynamicQuantized": "_weights",
     "Builder": "_builder", "view": "_view", "View": "_view", "Desk": "_view",
-    "Session": "_session", "InferenceSession": "_session", "Kernel": "_kernel", "KernelType": "_kernel", "SessionOptions": "_session",
+    "Session": "_session", "Kernel": "_kernel", "KernelType": "_kernel",
+    "InferenceSession": "_inference", "SessionOptions": "_inference", "RunOptions": "_inference", "OrtValue": "_inference", "IOBinding": "_inference",
+    "GraphOptimizationLevel": "_inference", "ExecutionMode": "_inference", "get_available_providers": "_inference", "get_device": "_inference",
+    "set_default_logger_severity": "_inference",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",
     "lowering": "_lowering", "TrainingMode": "_arguments", "OperatorExportTypes": "_arguments",
 }

@@ -93,7 +93,17 @@ def rebuild(value, replace):
 
 
 def is_array(value):
-    return type(value).__module__ == "numpy" and hasattr(value, "__array_interface__")
+    return type(value).__module__ == "numpy" and hasattr(value, "__array_interface__") and not _is_numpy_number(value)
+
+
+def _is_numpy_number(value):
+    """np.float32(2), not an array without axes."""
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "ctypes")
+
+
+def _plain_numbers(value):
+    """NumPy's numbers in a structure as Python's."""
+    return rebuild(value, lambda v: v.item() if _is_numpy_number(v) else v) if any(_is_numpy_number(leaf.value) for leaf in flatten(value)) else value
 
 
 def as_tensors(value):
@@ -167,16 +177,17 @@ def _signature(model):
 
 def split_arguments(args, kwargs, signature):
     """A single value is one argument. A single dict, or one at the end, holds arguments by name if the model has such names."""
-    kwargs = dict(kwargs or {})
+    args, kwargs = _plain_numbers(args), _plain_numbers(dict(kwargs or {}))
     names: set | None = set()
+    explicit: set = set()
     if signature:
-        names = {p.name for p in signature.parameters.values()}
+        names = explicit = {p.name for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
         if any(p.kind == p.VAR_KEYWORD for p in signature.parameters.values()):
             names = None
 
     def by_name(value):
         return (isinstance(value, (dict, collections.UserDict)) and not dataclasses.is_dataclass(value) and all(isinstance(k, str) for k in value)
-                and (type(value) is dict if names is None else len(value) > 0 and set(value) <= names))
+                and (type(value) is dict or bool(explicit & set(value)) if names is None else len(value) > 0 and set(value) <= names))
     if isinstance(args, (dict, collections.UserDict)):
         return ((), dict(args) | kwargs) if by_name(args) else ((args,), kwargs)
     if isinstance(args, list):
@@ -184,7 +195,7 @@ def split_arguments(args, kwargs, signature):
     if not isinstance(args, tuple) or hasattr(args, "_fields"):
         args = (args,)
     last = args[-1] if args else None
-    alone = len(args) == 1 and (names is None or not isinstance(last, (dict, collections.UserDict)) or not _needs(signature) <= set(last))
+    alone = len(args) == 1 and (not isinstance(last, (dict, collections.UserDict)) or not _needs(signature) <= set(last) or names is None and not explicit & set(last))
     if isinstance(last, (dict, collections.UserDict)) and (by_name(last) or last == {}) and not alone:
         return args[:-1], dict(last) | kwargs
     return args, kwargs
@@ -346,6 +357,8 @@ def axes_of_shapes(dynamic_shapes, bound):
         parts = children(value)
         if parts is None:
             return
+        if _caches.is_cache(value) and hasattr(value, "layers"):
+            spec = _caches.flat_shapes(value, spec)
         for i, (key, part) in enumerate(parts[0]):
             inner = spec.get(key) if isinstance(spec, collections.abc.Mapping) else spec[i] if i < len(spec) else None
             walk(inner, part, f"{path}.{key}" if path else key)

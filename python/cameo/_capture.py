@@ -226,12 +226,19 @@ def tensor_outputs(result, findings, numbers=False):
     for leaf in leaves:
         if arguments.is_tensor(leaf.value) or numbers and isinstance(leaf.value, (bool, int, float)):
             names.append(leaf.path if named or leaf.path == "output" else f"output.{leaf.path}")
-            tensors.append(leaf.value if arguments.is_tensor(leaf.value) else torch.as_tensor(leaf.value))  # a trace would record as_tensor
+            tensors.append(leaf.value if arguments.is_tensor(leaf.value) else _of_number(leaf.value))
         elif leaf.value is not None:
             findings.append(note("export.output", f"the output '{leaf.path}' is {leaf.value!r}, no tensor: dropped"))
     if len(names) == 1 and not named:
         names = ["output"]
     return names, tensors
+
+
+def _of_number(value):
+    """A tensor in place of a number, whose element type the comparison may choose."""
+    t = torch.as_tensor(value)
+    t.is_number = True
+    return t
 
 
 def constant_places(recorded):

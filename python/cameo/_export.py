@@ -17,7 +17,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
            export_modules_as_functions=False, autograd_inlining=True, fallback=None,
            capture="auto", strict=False, loops="keep", state="drop", frozen="error", assume=True, asserts="drop", keep_outputs=(), rules=None,
-           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True, kernels=None, types=None, **unknown):
+           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True, kernels=None, types=None, progress=None, **unknown):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
 
     Everything torch.onnx.export takes or took is taken, after `f` also by position in the order of PyTorch 1.8. `f` is a
@@ -35,6 +35,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     types     {"mylib::op": "f32[batch,3]"} for operators that `fallback` keeps: the type of what they give, ";" between several,
               "arg0" for that of the first argument; a list is for the calls in order. A trace knows them already
     kernels   {"my.domain::Op": function}, as Session takes them: verification runs them for operators of your own
+    progress  function(what, done, all), called now and then while the captured program becomes a model; False stops the export
     """
     if unknown:
         raise TypeError(_values.told_of_unknown(next(iter(unknown))))
@@ -56,6 +57,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": given["custom_opsets"],
         "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize), "linger": bool(linger),
         "types": [f"{op}={text}" for op, texts in (types or {}).items() for text in ([texts] if isinstance(texts, str) else texts)],
+        "progress": progress and job.told(progress),
     }
     kept = fallback if isinstance(fallback, str) else None
     if aten:
@@ -118,6 +120,16 @@ class _Job:
     training: str
     strict: bool
     capture: str
+    raised = None  # what the caller's progress raised: no way of capture is to blame
+
+    def told(self, progress):
+        def tell(*how_far):
+            try:
+                return progress(*how_far)
+            except BaseException as e:
+                self.raised = e
+                raise
+        return tell
     example_outputs: object
     output_axes: list
 

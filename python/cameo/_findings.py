@@ -5,17 +5,22 @@ import sys
 from ._cameo import Diagnostic, Error
 
 
+def finding(severity, code, *texts):
+    """Names in the texts may be any str, also one that UTF-8 does not have."""
+    return Diagnostic(severity, code, *(t.encode("utf-8", "backslashreplace").decode() for t in texts))
+
+
 def note(code, what, because="", hint=""):
-    return Diagnostic("note", code, what, because, hint)
+    return finding("note", code, what, because, hint)
 
 
 def warning(code, what, because="", hint=""):
-    return Diagnostic("warning", code, what, because, hint)
+    return finding("warning", code, what, because, hint)
 
 
 def failure(code, what, because="", hint="", more=()):
     """An Error of one finding and those that led to it."""
-    return error_of([Diagnostic("error", code, what, because, hint), *more])
+    return error_of([finding("error", code, what, because, hint), *more])
 
 
 def error_of(findings):

@@ -62,12 +62,12 @@ class LintFixed:
         return f"<LintFixed: {self.before.count('error')} errors before, {self.after.count('error')} after {len(self.steps)} steps>"
 
 
-def fix_lint(model, targets="onnxruntime", f=None, *, ignore=(), input_shapes=None, sizes=None, verify=True):
+def fix_lint(model, targets="onnxruntime", f=None, *, ignore=(), input_shapes=None, sizes=None, verify=True, progress=None):
     """The model with the cures of errors and warnings applied, each verified by running it; written to `f` where that is given.
 
-    input_shapes ({"x": [1, 3, 224, 224]}) and sizes ({"batch": 1}) are for targets that want fixed sizes."""
+    input_shapes ({"x": [1, 3, 224, 224]}) and sizes ({"batch": 1}) are for targets that want fixed sizes. progress: as simplify's."""
     shapes = {name: [str(n) for n in given] for name, given in (input_shapes or {}).items()}
-    fixed = LintFixed(*_cameo.fix_lint(as_model(model), dict(targets=_list(targets), ignore=_list(ignore), verify=verify, input_shapes=shapes, sizes=dict(sizes or {}))))
+    fixed = LintFixed(*_cameo.fix_lint(as_model(model), dict(targets=_list(targets), ignore=_list(ignore), verify=verify, input_shapes=shapes, sizes=dict(sizes or {}), progress=progress)))
     if f is not None:
         fixed.model.save(f)
     return fixed

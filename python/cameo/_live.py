@@ -2,13 +2,15 @@
 import copy
 import fnmatch
 import functools
+import itertools
 import time
 from typing import Any
 
 import torch
 
 from . import _arguments as arguments
-from . import _cameo, _capture
+from . import _caches, _cameo, _capture
+from ._compiled import plain_parts
 from ._findings import error_of, failure, note, warning
 from ._progress import Steps
 from ._result import ExportResult
@@ -57,7 +59,14 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
     axes = _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job)
     for leaf in bound.fixed:
         job.findings.append(note("export.fixed-input", f"the input '{leaf.path}' is fixed to {leaf.value!r}: only tensors become inputs"))
-    return _first_that_holds(model, bound, names, input_names, output_names, axes, job)
+    for value in (*bound.args, *bound.kwargs.values()):
+        for count in _caches.fixed_counts(value) if _caches.is_cache(value) else ():
+            job.findings.append(warning("export.fixed-count", f"a sliding layer of the cache has seen {count} tokens, and the model counts on from there in every run",
+                                        "the count is a number, which an export fixes", "give position_ids (and cache_position, if forward has it) as inputs"))
+    with plain_parts(model) as found:
+        if found:
+            job.findings.append(note("export.unwrapped", "parts of the model are compiled by torch.compile: what is inside was exported"))
+        return _first_that_holds(model, bound, names, input_names, output_names, axes, job)
 
 
 def _first_that_holds(model, bound, names, input_names, output_names, axes, job):
@@ -74,6 +83,12 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
                 if "verify.exporting" in {d.code for d in result.findings}:  # then better as it runs otherwise
                     result = _untold(result, attempt, findings, job)
         except Exception as e:  # whatever the model's own code raises, or what the result does not keep
+            if e is job.raised or getattr(e, "code", "") in ("budget.interrupted", "budget.time"):
+                raise
+            if getattr(e, "code", "") == "use.lowering":  # another way would leave out what the caller registered
+                raise
+            if unknown := next((d for d in getattr(e, "diagnostics", ()) if d.because == "Cameo does not know this operator"), None):
+                raise failure("use.lowering", unknown.what, "it is no operator of ONNX", 'an operator of an engine has a domain of its own: g.op("my.domain::Op", ...)') from e
             froze = any(d.code.startswith("export.frozen") for d in getattr(e, "diagnostics", ()))
             tried.append((way, RESERVATIONS[0][0] if froze else first_line(e), e))
             job.findings = findings
@@ -411,7 +426,7 @@ def _frozen(model, bound, captured, result, axes, job):
     if captured.how == "trace" and axes and (job.strict or captured.frozen):
         from ._frozen import differing_constants
         from ._tries import inputs_at_one, much_larger, other_inputs, where_conditions_turn
-        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2] + much_larger(bound, axes) + where_conditions_turn(bound, axes, captured)
+        tries = inputs_at_one(bound, axes)[-1:] + list(itertools.islice(other_inputs(bound, axes), 2)) + much_larger(bound, axes) + where_conditions_turn(bound, axes, captured)
         found += differing_constants(model, bound, captured, tries)
     result.frozen = found
     result.findings += found

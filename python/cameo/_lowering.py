@@ -53,12 +53,7 @@ class Lowerings:
         graph = Graph(host, opset)
         args = [_wrap(graph, v) for v in positional]
         args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, has_signature)
-        try:
-            results = function(graph, *args)
-        except Error:
-            raise
-        except Exception as e:  # the user's own
-            raise failure("use.lowering", f"the lowering of {base} raised {type(e).__name__}: {e}", hint=f"it is called with the graph and {len(args)} arguments") from e
+        results = _asked(function, f"the lowering of {base}", graph, args)
         given = results if isinstance(results, (tuple, list)) else [results]
         first = next((a for a in args if isinstance(a, Value)), None)
         for i, r in enumerate(given):
@@ -143,13 +138,23 @@ class Lowerings:
         graph = Graph(host, self._opset)
         feed = iter(tensors)
         given = [Value(graph, next(feed)) if isinstance(a, torch.Tensor) else a for a in args]
-        results = cls.symbolic(graph, *given)
+        results = _asked(cls.symbolic, f"{cls.__name__}.symbolic", graph, given)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         for r, (dtype, shape) in zip(results, types):
             if not host.type(r._host)[0]:  # of a foreign node: what it was while tracing
                 from ._graph import _ours
                 host.set_type(r._host, _ours(dtype), list(shape) if self._fixed_sizes else [None] * len(shape))
         return [r._host for r in results]
+
+
+def _asked(function, called, graph, args):
+    """What a function of the caller's gives."""
+    try:
+        return function(graph, *args)
+    except Error:
+        raise
+    except Exception as e:
+        raise failure("use.lowering", f"{called} raised {type(e).__name__}: {e}", hint=f"it is called with the graph and {len(args)} arguments") from e
 
 
 _active = []

@@ -26,6 +26,8 @@ def check_call(model, args, f):
             raise failure("use.arguments", f"{leaf.path} is a NumPy array: PyTorch's modules take tensors", hint="torch.from_numpy(array)")
         if isinstance(leaf.value, torch.Tensor) and leaf.value.layout != torch.strided:
             raise failure("use.arguments", f"{leaf.path} is a sparse tensor, which ONNX does not have", hint="to_dense(), inside the model or before it")
+        if isinstance(leaf.value, torch.Tensor) and leaf.value.device.type == "meta":
+            raise failure("use.arguments", f"{leaf.path} is on meta, a device on which tensors have no numbers", hint="give an example on the CPU: torch.randn(shape)")
 
 
 def _check_model(model):
@@ -60,10 +62,24 @@ def _hint(model, bound, e):
         return "an index is larger than what it is used on: give an example with smaller numbers"
     if "scalar types: Long" in str(e):
         return "an index has to be whole: x.long()"
-    for rule in (_no_tensors, _wrong_names, _wrong_device, _wrong_type, _wrong_layout):
+    for rule in (_no_forward, _no_tensors, _wrong_names, _one_dict, _wrong_device, _wrong_type, _wrong_layout):
         if told := rule(model, bound):
             return told
     return "call model(*args) by itself, and export what works"
+
+
+def _no_forward(model, _bound):
+    if isinstance(model, torch.nn.Module) and getattr(type(model).forward, "__name__", "") == "_forward_unimplemented":
+        return f"{type(model).__name__} only holds modules and has no forward: torch.nn.Sequential, or a module with a forward, says in which order they run"
+    return ""
+
+
+def _one_dict(_model, bound):
+    """A dict by name whose keys forward does not have, which was taken for one argument."""
+    given = bound.args[0] if len(bound.args) == 1 and not bound.kwargs else None
+    if bound.signature is None or not isinstance(given, collections.abc.Mapping):
+        return ""
+    return f"the dict was given as one argument: its keys are {', '.join(map(str, given))}, and forward takes {', '.join(map(str, bound.signature.parameters.values()))}"
 
 
 def _no_tensors(_model, bound):

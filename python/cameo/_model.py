@@ -179,16 +179,16 @@ class Verified(NamedTuple):
     first_difference: str  # the first inner value that differs, of those that both models name alike
 
 
-def verify(model, reference, *, inputs=None, random=0, sizes=None, rtol=None, atol=None, kernels=None):
+def verify(model, reference, *, inputs=None, random=0, sizes=None, rtol=None, atol=None, kernels=None, progress=None):
     """Whether a model computes what another one does, or what was recorded: reference is a model, or the path of an .npz, an .npy
     or a test_data_set folder with outputs. inputs: such a path too; else they are made up from the seed `random`, named sizes
-    from `sizes`. kernels: as Session's, for both models."""
+    from `sizes`. kernels: as Session's, for both models. progress: as simplify's."""
     if isinstance(reference, (str, os.PathLike)) and not os.fspath(reference).endswith((".onnx", ".onnxtxt")):
         reference = os.fspath(reference)
     else:
         reference = as_model(reference)
     options = _given(inputs=os.fspath(inputs) if inputs is not None else None, random=random, sizes=sizes, rtol=rtol, atol=atol,
-                     kernels=kernel_list(kernels))
+                     kernels=kernel_list(kernels), progress=progress)
     agree, outputs, first = _cameo.verify(as_model(model), reference, options)
     return Verified(agree, [OutputDifference(*o) for o in outputs], first)
 

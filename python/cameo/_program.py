@@ -1,6 +1,7 @@
 """An ExportedProgram as an archive, written straight from its nodes: what the C++ library reads of one, and no more. torch.export.save
 takes half as long as torch.export itself, most of it to put the nodes in a canonical order. Programs with subgraphs, objects and the
 like are left to it (NotPlain)."""
+import dataclasses
 import json
 import operator
 
@@ -289,7 +290,8 @@ def _plain(value):
     parts = arguments.children(value)
     if parts is None:
         return value
-    inner = {key: _plain(part) for key, part in parts[0]}
+    dropped = dataclasses.is_dataclass(value)  # whose empty fields are no results
+    inner = {key: _plain(part) for key, part in parts[0] if part is not None or not dropped}
     return list(inner.values()) if type(value) in (list, tuple) else inner
 
 

@@ -52,8 +52,12 @@ def excused(checks, model, call, tensors, expected, compare, findings):
         check.ok, check.why = True, ""
 
 
+# Where fake quantizers have their scale.
+FAKE = {"fake_quantize_per_tensor_affine": 1, "fused_moving_avg_obs_fake_quant": 5}
+
+
 class _Scales(torch.overrides.TorchFunctionMode):
-    """Remembers the scales of the quantised tensors that become fractions again."""
+    """Remembers the scales of the quantised tensors that become fractions again, and those of fake quantizers."""
 
     def __init__(self):
         super().__init__()
@@ -62,6 +66,9 @@ class _Scales(torch.overrides.TorchFunctionMode):
     def __torch_function__(self, function, _types, args=(), kwargs=None):
         if getattr(function, "__name__", "") == "dequantize" and args and isinstance(args[0], torch.Tensor) and args[0].is_quantized and args[0].qscheme() == torch.per_tensor_affine:
             self.steps.append(args[0].q_scale())
+        place = FAKE.get(getattr(function, "__name__", ""))
+        if place is not None and len(args) > place:
+            self.steps.append(float(args[place]))
         return function(*args, **(kwargs or {}))
 
 

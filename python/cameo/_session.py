@@ -1,6 +1,4 @@
-"""Running models: Session, and InferenceSession with onnxruntime's everyday calls."""
-import os
-
+"""Running models."""
 from . import _cameo
 from ._findings import failure
 from ._kernel import kernel_list
@@ -80,69 +78,3 @@ class Session:
 
 def session_of(model, **options):
     return Session(model, **options)
-
-
-class SessionOptions:
-    """onnxruntime's options that mean something here; others may be set and change nothing."""
-
-    def __init__(self):
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.enable_profiling = False
-
-    def add_session_config_entry(self, key, value):
-        pass
-
-
-class NodeArg:
-    """An input or output: name, shape, type."""
-
-    def __init__(self, info):
-        self.name, self.type, self.shape = info.name, info.type, info.shape
-
-    def __repr__(self):
-        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
-
-
-class ModelMetadata:
-    def __init__(self, model):
-        self.producer_name = model.producer.split(" ")[0]
-        self.graph_name = model.graph_name
-        self.custom_metadata_map = model.metadata
-        self.version, self.domain, self.description, self.graph_description = 0, "", "", ""
-
-
-class InferenceSession:
-    """onnxruntime.InferenceSession's everyday calls: only the import changes."""
-
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
-        threads = getattr(sess_options, "intra_op_num_threads", 0)
-        self._session = Session(path_or_bytes, threads=threads)
-        self._model_path = os.fspath(path_or_bytes) if isinstance(path_or_bytes, (str, os.PathLike)) else ""
-
-    def get_inputs(self):
-        return [NodeArg(i) for i in self._session.inputs if not i.has_default]
-
-    def get_overridable_initializers(self):
-        return [NodeArg(i) for i in self._session.inputs if i.has_default]
-
-    def get_outputs(self):
-        return [NodeArg(o) for o in self._session.outputs]
-
-    def get_modelmeta(self):
-        return ModelMetadata(self._session.model)
-
-    def get_providers(self):
-        return ["CPUExecutionProvider"]
-
-    def get_provider_options(self):
-        return {"CPUExecutionProvider": {}}
-
-    def set_providers(self, providers=None, provider_options=None):
-        pass
-
-    def run(self, output_names, input_feed, run_options=None):
-        names, results = self._session._results(input_feed)
-        if not output_names:
-            return results
-        return [results[self._session._output_index(n)] for n in output_names]

@@ -1,4 +1,6 @@
 """What a model is tried on beside its example: other sizes of what is dynamic, each of them at 1, and numbers of other signs and magnitudes."""
+import math
+
 import torch
 
 from . import _arguments as arguments
@@ -21,14 +23,21 @@ def named_sizes(bound, axes):
 
 
 def other_inputs(bound, axes, changes=CHANGES):
-    """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
+    """The example's tensors with every dynamic size changed, in ways that a model may accept: (sizes, tensors), each made when it is asked for."""
     names = named_sizes(bound, axes)
-    return _resized(bound, axes, names, [{name: within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
+    yield from _resized(bound, axes, names, [_changed(names, change) for change in changes])
+
+
+def _changed(names, change):
+    return {name: within(change(n), n, limits) for name, (n, limits) in names.items()}
 
 
 def much_larger(bound, axes):
     """Sizes at which what grows slowly, as a logarithm, is another number; only where a trace of them is quick."""
-    return [(sizes, tensors) for sizes, tensors in other_inputs(bound, axes, (lambda n: n * 37 + 1,)) if sum(t.numel() for t in tensors) <= 1 << 15]
+    names = named_sizes(bound, axes)
+    sizes = _changed(names, lambda n: n * 37 + 1)
+    elements = sum(math.prod(_of_leaf(leaf, axes, sizes).get(axis, n) for axis, n in enumerate(leaf.value.shape)) for leaf in bound.tensors)
+    return list(_resized(bound, axes, names, [sizes])) if elements <= 1 << 15 else []
 
 
 def together(bound, axes):
@@ -52,12 +61,12 @@ def inputs_at_one(bound, axes):
     names = named_sizes(bound, axes)
     example = {name: n for name, (n, _) in names.items()}
     ones = {name: within(1, n, limits) for name, (n, limits) in names.items()}
-    return _resized(bound, axes, names, [example | {name: one} for name, one in ones.items()] + [ones])
+    return list(_resized(bound, axes, names, [example | {name: one} for name, one in ones.items()] + [ones]))
 
 
 def where_conditions_turn(bound, axes, captured):
     """Sizes at which the program may take another way, by the conditions that capture saw."""
-    return _resized(bound, axes, named_sizes(bound, axes), _conditions.sizes(bound, axes, captured.conditions)) if captured.conditions else []
+    return list(_resized(bound, axes, named_sizes(bound, axes), _conditions.sizes(bound, axes, captured.conditions))) if captured.conditions else []
 
 
 def other_values(tensors, model):
@@ -78,7 +87,6 @@ def _constant(t):
 
 
 def _made_up(t, seed):
-    import math
     size = abs(float(t.flatten()[0]))
     numbers = torch.randn(t.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return (numbers * (size if size and math.isfinite(size) else 1.0)).to(t.dtype)
@@ -109,11 +117,16 @@ def told(sizes):
 
 
 def _resized(bound, axes, names, wanted):
-    ways = []
+    done = [{name: n for name, (n, _) in names.items()}]
     for sizes in wanted:
-        if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
-            ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[arguments.size_name(text)[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
-    return ways
+        if sizes not in done:
+            done.append(sizes)
+            yield sizes, [arguments.resized(leaf.value, _of_leaf(leaf, axes, sizes)) for leaf in bound.tensors]
+
+
+def _of_leaf(leaf, axes, sizes):
+    """{axis: size} of one tensor, where the named sizes are these."""
+    return {axis: sizes[arguments.size_name(text)[0]] for axis, text in axes.get(leaf.path, {}).items()}
 
 
 def within(n, example, limits):

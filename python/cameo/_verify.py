@@ -1,5 +1,6 @@
 """Whether a result computes what the model computes: on the example, and at other sizes of what is dynamic."""
 import dataclasses
+import itertools
 
 import torch
 
@@ -67,6 +68,8 @@ def compare(name, got, wanted, rtol=None, atol=None):
     """One output against PyTorch's, by the tolerances for what another program computed (include/cameo/verify.h)."""
     if wanted.is_quantized:
         return _quantised(name, got, wanted)
+    if getattr(wanted, "is_number", False) and hasattr(got, "dtype"):  # Python's numbers have no element type
+        wanted = wanted.to(torch.as_tensor(got).dtype)
     given = {k: v for k, v in {"rtol": rtol, "atol": atol}.items() if v is not None}
     same, why, _, worst, relative = _cameo.compare(feed(got) if isinstance(got, torch.Tensor) else got, feed(wanted), given | {"other_program": True})
     return OutputCheck(name, worst, relative, same, why)
@@ -119,7 +122,7 @@ def verify(model, bound, captured, result, axes, job):
         if e.code == "run.assumption":
             if captured.how == "trace" and axes:  # a kernel as large as the example, made a constant, is such a reason
                 from ._frozen import differing_constants
-                result.findings += differing_constants(model, bound, captured, other_inputs(bound, axes)[:2])
+                result.findings += differing_constants(model, bound, captured, itertools.islice(other_inputs(bound, axes), 2))
             return _example_excluded(result, job, e)
         return _differs(result, job, f"the engine cannot run it: {first_line(e)}")
     if any(not o.ok for o in report.outputs) and _is_random(model, bound, tensors):

@@ -137,6 +137,8 @@ SharedArray to_array(nb::handle given, std::string_view wanted) {
   else array = np.attr("asarray")(array);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "O" || kind == "S" || kind == "U" || kind == "T") return strings(array);
+  if (!nb::cast<bool>(array.attr("dtype").attr("isnative")))
+    array = array.attr("astype")(array.attr("dtype").attr("newbyteorder")("="));
   array = np.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape"));
   const std::string name = nb::cast<std::string>(array.attr("dtype").attr("name"));
   if (const ElementType* foreign = foreign_by_numpy_name(name)) {
@@ -159,15 +161,19 @@ RunValue to_value(nb::handle array, std::string_view wanted) {
   return to_array(array, wanted);
 }
 
-nb::object to_python(const SharedArray& a) {
+namespace {
+
+// A NumPy array over the memory; writable only where nobody else has it.
+nb::object array_over(const SharedArray& a, bool writable) {
   nb::list sizes;
   for (const int64_t n : a.shape) sizes.append(n);
   nb::tuple shape(sizes);
   if (a.dtype == "str") return string_array(a, shape);
   auto* owner = new Buffer(a.memory);
   nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<Buffer*>(p); });
-  nb::ndarray<nb::numpy, uint8_t> raw(const_cast<void*>(a.memory.data), {a.memory.size}, capsule);
-  nb::object bytes = nb::cast(raw);
+  void* data = const_cast<void*>(a.memory.data);
+  nb::object bytes = writable ? nb::cast(nb::ndarray<nb::numpy, uint8_t>(data, {a.memory.size}, capsule))
+                              : nb::cast(nb::ndarray<nb::numpy, const uint8_t>(data, {a.memory.size}, capsule));
   const ElementType* type = by_name(a.dtype);
   if (!type) return bytes;  // several elements to a byte: packed, as ONNX has them
   nb::object dtype =
@@ -175,18 +181,35 @@ nb::object to_python(const SharedArray& a) {
   return bytes.attr("view")(dtype).attr("reshape")(shape);
 }
 
-nb::object to_python(const RunValue& v) {
+template <class F>
+nb::object value_of(const RunValue& v, F array) {
   using Kind = RunValue::Kind;
   if (v.kind == Kind::nothing) return nb::none();
-  if (v.kind == Kind::array) return to_python(v.array);
+  if (v.kind == Kind::array) return array(v.array);
   if (v.kind == Kind::sequence) {
     nb::list out;
-    for (const RunValue& item : v.items) out.append(to_python(item));
+    for (const RunValue& item : v.items) out.append(value_of(item, array));
     return std::move(out);
   }
   nb::dict out;
-  for (size_t i = 0; i < v.items.size(); ++i) out[to_python(v.keys[i]).attr("item")()] = to_python(v.items[i]);
+  for (size_t i = 0; i < v.items.size(); ++i)
+    out[value_of(v.keys[i], array).attr("item")()] = value_of(v.items[i], array);
   return std::move(out);
+}
+
+}  // namespace
+
+nb::object to_python(const SharedArray& a) { return array_over(a, false); }
+
+nb::object to_python(const RunValue& v) {
+  return value_of(v, [](const SharedArray& a) { return array_over(a, false); });
+}
+
+nb::object result_to_python(const RunValue& v) {
+  return value_of(v, [](const SharedArray& a) {
+    const bool ours = a.memory.owner.use_count() == 1 || a.dtype == "str";
+    return ours ? array_over(a, true) : array_over(a, false).attr("copy")();
+  });
 }
 
 nb::list name_list(const std::vector<std::string>& names) {
@@ -204,6 +227,14 @@ std::vector<std::string> text_list(nb::handle items) {
 std::vector<int64_t> int_list(nb::handle items) {
   std::vector<int64_t> out;
   for (nb::handle item : items) out.push_back(nb::cast<int64_t>(nb::int_(item)));
+  return out;
+}
+
+std::map<std::string, int64_t> sizes_of(nb::handle dict) {
+  std::map<std::string, int64_t> out;
+  if (!dict.is_none())
+    for (nb::handle entry : entries(dict))
+      out[nb::cast<std::string>(entry[0])] = nb::cast<int64_t>(nb::int_(nb::object(entry[1])));
   return out;
 }
 

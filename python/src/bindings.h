@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,17 +44,22 @@ Buffer buffer_of(nb::handle object);
 // of numbers; empty: NumPy's choice. Throws run.dtype.
 RunValue to_value(nb::handle array, std::string_view wanted = "");
 SharedArray to_array(nb::handle array, std::string_view wanted = "");
-// NumPy arrays that share the memory.
+// NumPy arrays that share the memory, and must not be written: it may be a mapped file.
 nb::object to_python(const SharedArray& a);
 nb::object to_python(const RunValue& v);
+// Of a run: arrays that their caller may write. What a model gives may be a weight of it, or what it was given: a copy.
+nb::object result_to_python(const RunValue& v);
 
 // A name from a file, which may be any bytes: those that are not UTF-8 become \xNN. Whoever shows it escapes the rest.
 inline nb::str name_text(std::string_view s) {
   return nb::steal<nb::str>(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
 }
 nb::list name_list(const std::vector<std::string>& names);
+// (key, value) of each entry, as they are now: code that conversions call may change the dict.
+inline nb::list entries(nb::handle dict) { return nb::cast<nb::dict>(dict).items(); }
 std::vector<std::string> text_list(nb::handle items);  // str() of each
 std::vector<int64_t> int_list(nb::handle items);
+std::map<std::string, int64_t> sizes_of(nb::handle dict);  // {"batch": 2}; of None: none
 
 nb::list diag_list(const std::vector<Diag>& diags);
 nb::object size_list(const std::optional<std::vector<std::string>>& sizes);  // [int | str | None, ...] | None

@@ -120,6 +120,8 @@ void bind_diag(nb::module_& m) {
       } catch (const Error& changed) {
         raise(changed, error_type);
       }
+    } catch (const nb::cast_error&) {
+      raise(failure("use.value", "a value is out of range, or of another type than this call takes"), error_type);
     } catch (const std::logic_error&) {  // not an Error: a Bug, or an exception that nanobind knows
       const Error e = caught();
       if (!e.diag().code.starts_with("bug.") || e.diag().code == "bug.exception") throw;

@@ -35,8 +35,8 @@ void read_inputs(Options& o, ExportSettings& s) {
     for (nb::handle a : axes)
       s.dynamic_axes.push_back({nb::cast<std::string>(a[0]), nb::cast<int64_t>(a[1]), nb::cast<std::string>(a[2])});
   if (nb::object dims = o.object("rename_dims"); !dims.is_none())
-    for (auto [from, to] : nb::cast<nb::dict>(dims))
-      s.rename_dims.emplace_back(nb::cast<std::string>(from), nb::cast<std::string>(to));
+    for (nb::handle entry : entries(dims))
+      s.rename_dims.emplace_back(nb::cast<std::string>(entry[0]), nb::cast<std::string>(entry[1]));
 }
 
 void read_program(Options& o, ExportSettings& s) {
@@ -71,8 +71,7 @@ ExportSettings read_settings(Options& o) {
   if (nb::object f = o.object("functions"); !f.is_none()) s.functions = text_list(f);
   s.keep_outputs = o.texts("keep_outputs");
   if (nb::object c = o.object("custom_opsets"); !c.is_none())
-    for (auto [domain, version] : nb::cast<nb::dict>(c))
-      s.custom_opsets[nb::cast<std::string>(domain)] = nb::cast<int64_t>(version);
+    for (nb::handle entry : entries(c)) s.custom_opsets[nb::cast<std::string>(entry[0])] = nb::cast<int64_t>(entry[1]);
   s.fold = o.flag("fold", true);
   s.simplify = o.flag("simplify", true);
   s.linger = o.flag("linger", true);
@@ -82,6 +81,7 @@ ExportSettings read_settings(Options& o) {
   s.doc_strings = o.flag("doc_strings");
   s.trace = o.flag("trace");
   s.lossy = o.flag("lossy");
+  s.progress = progress_of(o.object("progress"));
   s.opset = static_cast<int>(o.integer("opset", opsets::standard));
   const int newest = o.flag("experimental") ? opsets::in_development : opsets::newest;
   if (s.opset < opsets::oldest || s.opset > newest)

@@ -43,12 +43,11 @@ nb::tuple fix_model(const Model& m, nb::dict given) {
   settings.targets = o.texts("targets");
   settings.ignore = o.texts("ignore");
   settings.verify = o.flag("verify", true);
+  settings.progress = progress_of(o.object("progress"));
   if (nb::object shapes = o.object("input_shapes"); !shapes.is_none())
-    for (auto [name, sizes] : nb::cast<nb::dict>(shapes))
-      settings.input_shapes[nb::cast<std::string>(name)] = text_list(sizes);
-  if (nb::object sizes = o.object("sizes"); !sizes.is_none())
-    for (auto [dim, size] : nb::cast<nb::dict>(sizes))
-      settings.sizes[nb::cast<std::string>(dim)] = nb::cast<int64_t>(nb::int_(size));
+    for (nb::handle entry : entries(shapes))
+      settings.input_shapes[nb::cast<std::string>(entry[0])] = text_list(nb::object(entry[1]));
+  settings.sizes = sizes_of(o.object("sizes"));
   o.finish();
   LintFixed f = released([&] { return fix_lint(m, settings); });
   nb::list steps;

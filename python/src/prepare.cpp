@@ -31,9 +31,7 @@ nb::tuple prepare_model(const Model& m, nb::object samples, nb::dict given) {
   s.target = o.text("target", s.target.c_str());
   s.ignore = o.texts("ignore");
   s.inputs = o.texts("inputs");
-  if (nb::object sizes = o.object("sizes"); !sizes.is_none())
-    for (auto [dim, size] : nb::cast<nb::dict>(sizes))
-      s.sizes[nb::cast<std::string>(dim)] = nb::cast<int64_t>(nb::int_(size));
+  s.sizes = sizes_of(o.object("sizes"));
   s.opset = static_cast<int>(o.integer("opset", 0));
   s.float_type = float_type_of(o.text("float_type", ""));
   s.image = o.text("image", "");

@@ -18,8 +18,8 @@ SampleSource source_of(nb::object samples) {
       if (PyErr_Occurred()) throw nb::python_error();
       return false;
     }
-    for (auto [name, array] : nb::cast<nb::dict>(next))
-      inputs.emplace_back(nb::cast<std::string>(name), to_value(array));
+    for (nb::handle entry : entries(next))
+      inputs.emplace_back(nb::cast<std::string>(entry[0]), to_value(nb::object(entry[1])));
     return true;
   };
 }

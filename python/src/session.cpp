@@ -37,7 +37,7 @@ nb::list run(const PySession& self, nb::list feeds, bool profile, nb::object ste
   const auto out = released([&] { return self.session.run_values(in, profile ? &times : nullptr); });
   for (const Step& t : times) steps.attr("append")(nb::make_tuple(t.node, t.op, t.kernel, t.start_us, t.length_us));
   nb::list results;
-  for (const RunValue& v : out) results.append(to_python(v));
+  for (const RunValue& v : out) results.append(result_to_python(v));
   return results;
 }
 

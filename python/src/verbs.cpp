@@ -30,14 +30,6 @@ namespace {
 
 std::string text_of(nb::handle h) { return nb::cast<std::string>(nb::str(h)); }
 
-std::map<std::string, int64_t> sizes_of(nb::handle given) {
-  std::map<std::string, int64_t> out;
-  if (!given.is_none())
-    for (auto [dim, size] : nb::cast<nb::dict>(given))
-      out[nb::cast<std::string>(dim)] = nb::cast<int64_t>(nb::int_(size));
-  return out;
-}
-
 SimplifySettings simplify_settings(nb::dict given) {
   Options o(std::move(given));
   SimplifySettings s;
@@ -59,10 +51,11 @@ SimplifySettings simplify_settings(nb::dict given) {
   s.check_sizes = sizes_of(o.object("sizes"));
   s.kernels = kernels_of(o.object("kernels"));
   if (nb::object shapes = o.object("check_shapes"); !shapes.is_none())
-    for (auto [name, sizes] : nb::cast<nb::dict>(shapes)) s.check_shapes[nb::cast<std::string>(name)] = int_list(sizes);
+    for (nb::handle entry : entries(shapes))
+      s.check_shapes[nb::cast<std::string>(entry[0])] = int_list(nb::object(entry[1]));
   if (nb::object shapes = o.object("input_shapes"); !shapes.is_none())
-    for (auto [name, sizes] : nb::cast<nb::dict>(shapes))
-      s.input_shapes[nb::cast<std::string>(name)] = text_list(sizes);
+    for (nb::handle entry : entries(shapes))
+      s.input_shapes[nb::cast<std::string>(entry[0])] = text_list(nb::object(entry[1]));
   s.shapes = o.flag("shapes", true);
   s.progress = progress_of(o.object("progress"));
   o.finish();
@@ -117,7 +110,8 @@ nb::tuple half_model(const Model& from, nb::dict given) {
 
 Model merge_models(const Model& a, const Model& b, nb::dict connect, bool keep_connected) {
   MergeSettings settings;
-  for (auto [output, input] : connect) settings.connect.emplace_back(text_of(output), text_of(input));
+  for (nb::handle entry : entries(connect))
+    settings.connect.emplace_back(text_of(nb::object(entry[0])), text_of(nb::object(entry[1])));
   settings.keep_connected = keep_connected;
   return released([&] { return merge(a, b, settings); });
 }
@@ -218,6 +212,7 @@ nb::tuple verify_model(const Model& m, nb::object against, nb::dict given) {
   settings.sizes = sizes_of(o.object("sizes"));
   settings.rtol = o.number("rtol");
   settings.atol = o.number("atol");
+  settings.progress = progress_of(o.object("progress"));
   o.finish();
   const bool is_file = nb::isinstance<nb::str>(against);
   const std::string recorded = is_file ? nb::cast<std::string>(against) : "";

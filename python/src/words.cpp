@@ -12,6 +12,14 @@ struct Row {
   std::string_view command, python;
 };
 constexpr Row rows[] = {
+    {"in Python: torch.jit.trace(model.eval(), example).save(\"net.pt\"), or "
+     "torch.export.save(torch.export.export(model.eval(), (example,)), \"net.pt2\")",
+     "cameo.export(model.eval(), (example,), \"net.onnx\")"},
+    {"torch.jit.trace(model.eval(), example).save(\"net.pt\"), or "
+     "torch.export.save(torch.export.export(model.eval(), (example,)), \"net.pt2\")",
+     "cameo.export(model.eval(), (example,), \"net.onnx\")"},
+    {"build the model in Python, load the weights", "build the model, load the weights"},
+    {"load it in Python with torch.load", "load it with torch.load"},
     {"give that axis a fixed size with --input", "give that axis a fixed size: leave it out of dynamic_axes"},
     {"give all inputs' shapes with --input", "give examples of all inputs as args"},
     {"give the sizes of all inputs with --input", "leave the sizes of all inputs out of dynamic_axes"},

@@ -79,3 +79,55 @@ def test_right_beside_onnxruntime(make, x, capture):
         wanted = model(x)
     for g, w in zip(got, wanted if isinstance(wanted, tuple) else [wanted]):
         torch.testing.assert_close(torch.from_numpy(g), w, rtol=1e-3, atol=1e-4)
+
+
+def decoder(kind, **more):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=8, intermediate_size=16, vocab_size=50,
+                                                    max_position_embeddings=64, **more)
+    return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
+
+
+def with_cache(model, length):
+    cache = transformers.DynamicCache(config=model.config)
+    with torch.no_grad():
+        model(torch.arange(length)[None] % 50, past_key_values=cache)
+    return cache
+
+
+TOKEN = torch.tensor([[7]])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sliding_cache_that_grows():
+    ort = pytest.importorskip("onnxruntime")
+    model = decoder("Mistral", sliding_window=6)
+    result = cameo.export(model, kwargs={"input_ids": TOKEN, "past_key_values": with_cache(model, 3)}, dynamic_axes={"past_key_values.*": {2: "past"}})
+    session = ort.InferenceSession(result.model.to_bytes(), providers=["CPUExecutionProvider"])
+    for length in (1, 2, 4):
+        cache = with_cache(model, length)
+        feeds = {"input_ids": TOKEN.numpy()}
+        for i, layer in enumerate(cache.layers):
+            feeds |= {f"past_key_values.{i}.keys": layer.keys.numpy(), f"past_key_values.{i}.values": layer.values.numpy()}
+        with torch.no_grad():
+            wanted = model(TOKEN, past_key_values=cache).logits
+        torch.testing.assert_close(torch.from_numpy(session.run(None, feeds)[0]), wanted, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sliding_cache_that_is_full():
+    model = decoder("Mistral", sliding_window=6)
+    result = cameo.export(model, kwargs={"input_ids": TOKEN, "past_key_values": with_cache(model, 9)})
+    told = [d.what for d in result.findings if d.code == "export.fixed-count"]
+    assert result.verification.ok and len(told) == 1 and "has seen 9 tokens" in told[0]
+
+
+LAYER = [{0: "b", 2: "past"}, {0: "b", 2: "past"}]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("sizes", [[LAYER] * 2, [[LAYER[0]] * 2, [LAYER[1]] * 2], LAYER * 2, {"key_cache": LAYER, "value_cache": LAYER}], ids=["layers", "keys and values", "flat", "dict"])
+def test_sizes_of_a_cache(sizes):
+    model = decoder("Llama")
+    result = cameo.export(model, kwargs={"input_ids": TOKEN, "past_key_values": with_cache(model, 3)}, dynamo=True, dynamic_shapes={"input_ids": {0: "b"}, "past_key_values": sizes})
+    assert [i.shape for i in result.model.inputs][1:] == [["b", 1, "past", 8]] * 4 and result.verification.ok

@@ -1,4 +1,4 @@
-// include/cameo/array.h.
+// include/cameo/array.h, attribute.h.
 #include <cstring>
 
 #include "ir/dtype.h"
@@ -6,6 +6,7 @@
 #include "support/extension.h"
 
 #include "api/state.h"
+#include "cameo/attribute.h"
 
 namespace cameo {
 
@@ -28,26 +29,40 @@ uint64_t bytes_for(ir::DType dtype, const std::vector<int64_t>& shape, const std
   return ir::packed_bytes(dtype, ir::element_count(shape));
 }
 
-template <class T>
-Array made(std::string dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  if (ir::element_count(shape) != static_cast<int64_t>(values.size()))
-    throw error("use.array",
-                cat("the shape takes ", ir::element_count(shape), " elements, and ", values.size(), " were given"));
-  Array a;
-  a.dtype = std::move(dtype);
-  a.shape = std::move(shape);
-  a.bytes.resize(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(a.bytes.data(), values.data(), a.bytes.size());
-  return a;
-}
-
 }  // namespace
 
 Array Array::of(std::vector<int64_t> shape, const std::vector<float>& values) {
-  return made("f32", std::move(shape), values);
+  return of("f32", std::move(shape), values.data(), values.size() * sizeof(float));
 }
 Array Array::of(std::vector<int64_t> shape, const std::vector<int64_t>& values) {
-  return made("i64", std::move(shape), values);
+  return of("i64", std::move(shape), values.data(), values.size() * sizeof(int64_t));
+}
+Array Array::of(const std::string& dtype, std::vector<int64_t> shape, const void* bytes, size_t size) {
+  const ir::DType type = dtype_of(dtype, "");
+  if (const uint64_t wanted = bytes_for(type, shape, ""); wanted != size)
+    throw error("use.array", cat("the shape takes ", ir::element_count(shape), " elements of ", ir::name(type), ", ",
+                                 wanted, " bytes, and ", size, " were given"));
+  if (size && !bytes) throw error("use.null", "the memory of the array is a null pointer");
+  Array a{std::string(ir::name(type)), std::move(shape), {}};
+  a.bytes.resize(size);
+  if (size) std::memcpy(a.bytes.data(), bytes, size);
+  return a;
+}
+
+Attribute::Attribute(std::string n, std::initializer_list<Number> v) : name(std::move(n)) {
+  std::vector<int64_t> whole;
+  std::vector<double> all;
+  for (const Number& x : v) {
+    all.push_back(x.value);
+    if (x.is_whole) whole.push_back(x.whole);
+  }
+  if (whole.size() == all.size()) value = std::move(whole);
+  else value = std::move(all);
+}
+Attribute::Attribute(std::string n, std::initializer_list<Text> v) : name(std::move(n)) {
+  std::vector<std::string> all;
+  for (const Text& x : v) all.push_back(x.value);
+  value = std::move(all);
 }
 
 void Array::check_element_size(size_t size) const {

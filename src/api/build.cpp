@@ -68,6 +68,7 @@ Var Builder::input(std::string name, std::string_view type) {
   ir::Graph& g = content_->model.graph;
   if (content_->on.region() != g.main()) throw error("build.body", cat("the input '", name, "' is made in a body"));
   ir::Type parsed = parse_type(type, g.dims());
+  if (name.empty()) throw error("build.name", "an input has an empty name");
   content_->take_name(name);
   return State::var(*this, g.add_input(g.main(), std::move(name), std::move(parsed)));
 }
@@ -84,6 +85,10 @@ Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_
   const auto* begin = static_cast<const std::byte*>(bytes);
   const ir::Tensor tensor(*t, std::move(shape), support::Bytes::own(std::vector<std::byte>(begin, begin + size)));
   return weight(std::move(name), shared_of(tensor));
+}
+
+Var Builder::weight(std::string name, const ArrayView& value) {
+  return weight(std::move(name), value.dtype, value.shape, value.data, value.byte_size());
 }
 
 Var Builder::weight(std::string name, const SharedArray& value) {
@@ -122,6 +127,7 @@ std::vector<Var> Builder::if_else(Var condition, const Body& then, const Body& o
   }
   for (size_t i = 0; i < count; ++i) g.add_output(node);
   ops::infer_node(g, node);
+  need_operands(g, node);
   attempt.keep();
   return State::vars(*this, g[node].outputs);
 }
@@ -155,6 +161,7 @@ std::vector<Var> Builder::loop(Var count, Var condition, const std::vector<Var>&
   content_->on.move_to(outer);
   for (size_t i = 1; i < results.size(); ++i) g.add_output(node);
   ops::infer_node(g, node);
+  need_operands(g, node);
   attempt.keep();
   return State::vars(*this, g[node].outputs);
 }

@@ -160,16 +160,16 @@ cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, ch
   });
 }
 cameo_status cameo_describe(const cameo_model* model, char** json) {
-  return guarded([&] { place(json) = text_of(described(need(model, "the model").model)); });
+  return give_text(json, [&] { return described(need(model, "the model").model); });
 }
 cameo_status cameo_text(const cameo_model* model, char** text) {
-  return guarded([&] { place(text) = text_of(need(model, "the model").model.text()); });
+  return give_text(text, [&] { return need(model, "the model").model.text(); });
 }
 cameo_status cameo_findings(const cameo_model* model, char** json_lines) {
-  return guarded([&] { place(json_lines) = text_of(lines(need(model, "the model").model.findings())); });
+  return give_text(json_lines, [&] { return lines(need(model, "the model").model.findings()); });
 }
 cameo_status cameo_stats(const cameo_model* model, char** json) {
-  return guarded([&] { place(json) = text_of(to_json(stats(need(model, "the model").model))); });
+  return give_text(json, [&] { return to_json(stats(need(model, "the model").model)); });
 }
 cameo_status cameo_weight(const cameo_model* model, const char* name, char** bytes, size_t* size) {
   return guarded([&] {
@@ -192,7 +192,6 @@ cameo_status cameo_export(const cameo_model* archive, const char* settings_json,
 cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
   return make_reported(out, report, [&] {
     SimplifySettings how = faces::simplify_settings(settings(settings_json));
-    how.progress = watched();
     return simplify(need(model, "the model").model, how);
   });
 }
@@ -201,16 +200,14 @@ cameo_status cameo_infer(const cameo_model* model, const char* settings_json, ca
               [&] { return infer(need(model, "the model").model, faces::infer_settings(settings(settings_json))); });
 }
 cameo_status cameo_check(const cameo_model* model, const char* settings_json, char** json_lines) {
-  return guarded([&] {
-    char*& target = place(json_lines);
+  return give_text(json_lines, [&] {
     const CheckSettings how = faces::check_settings(settings(settings_json));
-    target = text_of(lines(check(need(model, "the model").model, how)));
+    return lines(check(need(model, "the model").model, how));
   });
 }
 cameo_status cameo_lint(const cameo_model* model, const char* settings_json, char** report) {
-  return guarded([&] {
-    place(report) =
-        text_of(to_json(lint(need(model, "the model").model, faces::lint_settings(settings(settings_json)))));
+  return give_text(report, [&] {
+    return to_json(lint(need(model, "the model").model, faces::lint_settings(settings(settings_json))));
   });
 }
 cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
@@ -221,7 +218,6 @@ cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json,
 cameo_status cameo_prepare(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
   return make_reported(out, report, [&] {
     PrepareSettings how = faces::prepare_settings(settings(settings_json));
-    how.progress = watched();
     return prepare(need(model, "the model").model, how);
   });
 }
@@ -230,7 +226,6 @@ cameo_status cameo_convert(const cameo_model* model, int opset, const char* sett
   return make_reported(out, report, [&] {
     ConvertSettings how = faces::convert_settings(settings(settings_json));
     if (opset) how.opset = opset;
-    how.progress = watched();
     Converted c = convert(need(model, "the model").model, how);
     return Reported<HalfReport>{std::move(c.model), std::move(c.half)};
   });
@@ -252,28 +247,19 @@ cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, co
   });
 }
 cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json) {
-  return guarded([&] {
-    char*& target = place(json);
-    target = text_of(to_json(diff(need(first, "the first model").model, need(second, "the second model").model)));
+  return give_text(json, [&] {
+    return to_json(diff(need(first, "the first model").model, need(second, "the second model").model));
   });
 }
 cameo_status cameo_explain(const cameo_model* model, const char* rule, int opset, char** json) {
-  return guarded([&] {
-    char*& target = place(json);
-    target = text_of(to_json(explain(need(model, "the model").model, rule ? rule : "", opset)));
-  });
+  return give_text(json, [&] { return to_json(explain(need(model, "the model").model, rule ? rule : "", opset)); });
 }
 cameo_status cameo_rules(char** json) {
-  return guarded([&] {
-    char*& target = place(json);
-    target = text_of(to_json(rules()));
-  });
+  return give_text(json, [] { return to_json(rules()); });
 }
 cameo_status cameo_operators(const char* query_json, char** json) {
-  return guarded([&] {
-    char*& target = place(json);
-    target = text_of(to_json(query_json ? find_operators(faces::operator_query(query_json)) : operators()));
-  });
+  return give_text(
+      json, [&] { return to_json(query_json ? find_operators(faces::operator_query(query_json)) : operators()); });
 }
 cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                           char** report) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/error.h"
+#include "support/progress.h"
 
 #include "cameo/c.h"
 #include "cameo/cameo.h"
@@ -39,6 +40,8 @@ template <class F>
 cameo_status guarded(F call) noexcept {
   try {
     no_failure();
+    const Progress progress = watched();
+    const support::ProgressScope told(progress);
     call();
     return CAMEO_OK;
   } catch (...) {
@@ -101,6 +104,14 @@ T& place(T* out) {
 }
 inline std::string_view settings(const char* json) { return json ? json : ""; }
 
+// The text that `call` makes; *out is null before it is called, and stays so where it throws.
+template <class F>
+cameo_status give_text(char** out, F call) noexcept {
+  return guarded([&] {
+    char*& target = place(out);
+    target = text_of(call());
+  });
+}
 template <class F>
 cameo_status make(cameo_model** out, F call) noexcept {
   return guarded([&] {

@@ -131,10 +131,9 @@ cameo_status cameo_open_session_with(const cameo_model* model, const char* setti
 }
 cameo_status cameo_verify_with(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                                const cameo_kernel* kernels, size_t kernel_count, char** report) {
-  return guarded([&] {
-    char*& target = place(report);
+  return give_text(report, [&] {
     VerifySettings how = verify_settings(settings(settings_json));
     how.kernels = kernels_of(kernels, kernel_count);
-    target = text_of(to_json(verify(need(model, "the model").model, need(reference, "the reference").model, how)));
+    return to_json(verify(need(model, "the model").model, need(reference, "the reference").model, how));
   });
 }

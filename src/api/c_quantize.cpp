@@ -24,7 +24,6 @@ cameo_status cameo_quantize_with(const cameo_model* model, const char* samples, 
     const Model& from = need(model, "the model").model;
     QuantizeSettings how = quantize_settings(settings(settings_json));
     how.kernels = kernels_of(kernels, kernel_count);
-    how.progress = watched();
     return quantize(from, samples_of(from, &need(samples, "the name of the samples"), image), how);
   });
 }
@@ -33,7 +32,6 @@ cameo_status cameo_quantize_weights(const cameo_model* model, const char* sample
   return make_reported(out, report, [&] {
     const Model& from = need(model, "the model").model;
     WeightSettings how = weight_settings(settings(settings_json));
-    how.progress = watched();
     return quantize_weights(from, how, samples_of(from, samples, image));
   });
 }

@@ -17,16 +17,10 @@ using namespace cameo;
 using namespace cameo::faces;
 
 cameo_status cameo_picture(const cameo_model* model, int open_all, char** svg) {
-  return guarded([&] {
-    char*& target = place(svg);
-    target = text_of(picture_svg(need(model, "the model").model, open_all != 0));
-  });
+  return give_text(svg, [&] { return picture_svg(need(model, "the model").model, open_all != 0); });
 }
 cameo_status cameo_page(const cameo_model* model, const char* name, char** html) {
-  return guarded([&] {
-    char*& target = place(html);
-    target = text_of(page_html(need(model, "the model").model, &need(name, "the name")));
-  });
+  return give_text(html, [&] { return page_html(need(model, "the model").model, &need(name, "the name")); });
 }
 
 cameo_status cameo_open_view(const cameo_model* model, const char* name, const char* settings_json, cameo_view** out) {
@@ -76,8 +70,8 @@ cameo_status cameo_offer(cameo_desk* desk, const char* name, const cameo_model* 
 cameo_status cameo_ask(cameo_desk* desk, const char* request_json, const cameo_blob* given, size_t given_count,
                        char** reply_json, cameo_blobs** results) {
   return guarded([&] {
-    char*& target = place(reply_json);
     if (results) *results = nullptr;
+    char*& target = place(reply_json);
     need(desk, "the desk");
     DeskCall with;
     for (size_t i = 0; i < given_count; ++i) {

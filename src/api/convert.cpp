@@ -6,6 +6,7 @@
 #include "passes/linger/to_qdq.h"
 #include "quant/forms.h"
 #include "quant/half/half.h"
+#include "support/progress.h"
 
 #include "api/kernels.h"
 #include "api/needed_opset.h"
@@ -36,7 +37,6 @@ quant::HalfSettings half_settings(const ConvertSettings& from, const ModelState&
   out.f16_sums = from.target == "tensorrt";
   out.run.threads = known_threads(from.threads);
   out.run.kernels = api::custom_ops(from.kernels);
-  out.progress = from.progress;
   return out;
 }
 
@@ -107,6 +107,7 @@ int64_t needed_opset(const ModelState& s) {
 }
 
 Converted convert(Model model, const ConvertSettings& settings) {
+  const support::ProgressScope told(settings.progress);
   if (settings.opset) known_opset(settings.opset);
   if (settings.float_type == FloatType::keep && (settings.keep_io || !settings.keep.empty()))
     throw error("use.settings", "keep_io and keep go with float_type");

@@ -187,8 +187,19 @@ Model merge(Model first, const Model& second, const MergeSettings& settings) {
 }
 
 std::vector<Difference> diff(const Model& first, const Model& second, size_t limit) {
+  // With the opset that a model in memory will be written in.
+  const auto as_written = [](const Model& m, std::optional<ir::Model>& copy) -> const ir::Model& {
+    const ir::Model& in = ModelState::onnx(m);
+    const int64_t opset = ModelState::of(m).opset;
+    const auto known = in.opsets.find("");
+    if (!opset || (known != in.opsets.end() && known->second == opset)) return in;
+    copy = in;
+    copy->opsets[""] = opset;
+    return *copy;
+  };
+  std::optional<ir::Model> copies[2];
   std::vector<Difference> out;
-  for (auto& d : passes::diff(ModelState::onnx(first), ModelState::onnx(second), {limit}))
+  for (auto& d : passes::diff(as_written(first, copies[0]), as_written(second, copies[1]), {limit}))
     out.push_back({d.what, d.first, d.second});
   return out;
 }

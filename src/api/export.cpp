@@ -2,6 +2,7 @@
 #include <set>
 
 #include "api/export_report.h"
+#include "support/progress.h"
 
 #include "api/export_state.h"
 #include "api/lowerings.h"
@@ -76,6 +77,9 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.rules = s.rules;
   how.functions = s.functions;
   how.keep_outputs = s.keep_outputs;
+  for (const auto& [domain, version] : s.custom_opsets)
+    if (domain.empty() || domain == "ai.onnx")
+      throw error("use.custom-opset", "ai.onnx is no custom domain").help("its version is the opset of the export");
   how.custom_opsets = s.custom_opsets;
   how.linger = s.linger;
   how.simplify = s.simplify && !s.initializers_as_inputs;
@@ -96,6 +100,7 @@ Exported export_model(const Model& archive, const ExportSettings& settings) {
   if (from.archive.empty())
     throw error("use.archive", "this is an ONNX model; a PyTorch archive is needed")
         .help("it is exported already: cameo simplify, convert and edit work on it");
+  const support::ProgressScope told(settings.progress);
   const api::ArchiveExport how = request_of(settings);
   support::DiagSink sink;
   const auto tell = [&] {

@@ -34,9 +34,7 @@ std::vector<ExampleInput> specs_of(const std::vector<NamedDatum>& examples) {
 std::shared_ptr<const Model> load_rules(const std::string& path) {
   DiagSink diags;
   const Bytes file = map_file(path);
-  auto m = std::make_shared<Model>(parse_text(
-      cat("<ir_version: 10, opset_import: [\"\" : ", newest_released_opset, "]> rules () => () {} ", file.text()), path,
-      diags));
+  auto m = std::make_shared<Model>(parse_functions(file.text(), path, newest_released_opset, diags));
   if (m->functions.empty()) throw error("use.rules", cat(path, " holds no function")).help("docs/export.md shows one");
   return m;
 }

@@ -7,6 +7,7 @@
 #include "backends/text/print.h"
 #include "passes/statistics.h"
 #include "support/text.h"
+#include "support/number_text.h"
 
 namespace cameo::api {
 
@@ -134,8 +135,7 @@ std::string report_html(const Model& m, const Lowered& lowered, const std::strin
   const Statistics s = statistics(m);
   std::string out = cat("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>", escaped(r.source),
                         "</title><style>", style, "</style>\n<h1>", escaped(r.source), "</h1>\n<table>");
-  char seconds[40];
-  std::snprintf(seconds, sizeof seconds, "%.3f s", r.seconds);
+  const std::string seconds = cat(fixed_text(r.seconds, 3), " s");
   out += row({"written to", r.target}) + row({"with", r.command}) + row({"opset", cat(r.opset)}) +
          row({"nodes", cat(s.nodes)}) + row({"parameters", cat(s.parameters)}) + row({"time", seconds});
   if (r.verified)

@@ -13,6 +13,7 @@
 #include "passes/rename_dims.h"
 #include "staging/export/assumptions.h"
 #include "support/error.h"
+#include "support/progress.h"
 
 namespace cameo::api {
 
@@ -84,8 +85,11 @@ constexpr FinishStep steps[] = {
 std::span<const FinishStep> finish_steps() { return steps; }
 
 void finish_export(Finishing f) {
-  for (const FinishStep& s : finish_steps())
-    if (!s.wanted || s.wanted(f)) s.run(f);
+  const auto all = finish_steps();
+  for (size_t i = 0; i < all.size(); ++i) {
+    tell_progress("finishing", i, all.size());
+    if (!all[i].wanted || all[i].wanted(f)) all[i].run(f);
+  }
 }
 
 }  // namespace cameo::api

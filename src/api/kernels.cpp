@@ -88,6 +88,8 @@ struct KernelState {
     std::vector<kernels::Datum> out;
     for (size_t i = 0; i < call.results_.size(); ++i) {
       const std::string& name = g[g[n].outputs[i]].name;
+      if (i == 0 && call.results_[i].kind == RunValue::Kind::nothing)
+        throw error("kernel.result", cat("the kernel of ", k.op, " gave no output 0"));
       out.push_back(datum_of(call.results_[i], name.empty() ? cat("output ", i) : name));
     }
     return out;
@@ -109,7 +111,11 @@ std::vector<ir::Type> types(const Kernel& k, ir::Graph& g, support::NodeId n) {
   }
   const auto texts = guarded(k, "the shape rule of the kernel", [&] { return k.types(given); });
   std::vector<ir::Type> out;
-  for (const std::string& text : texts) out.push_back(text == "?" ? ir::Type() : parse_type(text, g.dims()));
+  for (const std::string& text : texts) try {
+      out.push_back(text == "?" ? ir::Type() : parse_type(text, g.dims()));
+    } catch (const Error& e) {
+      throw error("build.type", cat("the shape rule of the kernel of ", k.op, ": ", e.diag().what));
+    }
   return out;
 }
 

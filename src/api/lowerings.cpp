@@ -65,6 +65,8 @@ std::vector<Staged> call_lowering(const Lowerings::Call& call, Machine& s, const
   for (const auto& [key, v] : args.keywords) c.keywords.emplace_back(key, given(s, *builder, v));
   std::vector<Staged> out;
   for (const LoweringValue& v : call(*builder, c)) out.push_back(taken(s, *builder, v));
+  if (out.empty() && schema && !schema->returns.empty())
+    throw error("use.lowering", cat("the lowering of ", op, " gives no result"));
   return out;
 }
 

@@ -2,7 +2,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include <poll.h>
@@ -10,7 +9,9 @@
 
 #include "support/budget.h"
 #include "support/error.h"
+#include "support/number_text.h"
 
+#include "api/temporary_folder.h"
 #include "cameo/model.h"
 #include "cameo/quantize.h"
 
@@ -20,20 +21,6 @@ namespace {
 
 using support::cat;
 using support::error;
-
-// A folder of its own, removed with all that is in it.
-struct Folder {
-  std::string path;
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "cameo-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw error("write.failed", cat("cannot make a folder ", name));
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-};
 
 std::string quoted(const std::string& text) {
   std::string out = "'";
@@ -46,9 +33,9 @@ double last_number(const std::string& text, const std::string& command) {
   if (end == text.npos) throw error("quantize.metric", cat("the command printed no number: ", command));
   size_t start = text.find_last_of(" \t\r\n:=", end);
   start = start == text.npos ? 0 : start + 1;
-  char* stop = nullptr;
-  const double out = std::strtod(text.c_str() + start, &stop);
-  if (stop == text.c_str() + start) throw error("quantize.metric", cat("the command printed no number: ", command));
+  size_t used = 0;
+  const double out = support::leading_double(std::string_view(text).substr(start), used);
+  if (used == 0) throw error("quantize.metric", cat("the command printed no number: ", command));
   return out;
 }
 
@@ -81,7 +68,7 @@ std::string all_of(std::FILE* pipe) {
 
 QuantizeMetric metric_of_command(std::string command) {
   return [command = std::move(command)](const Model& model) {
-    const Folder folder;
+    const api::TemporaryFolder folder;
     const std::string file = folder.path + "/model.onnx";
     model.save(file);
     std::FILE* pipe = popen(cat(command, " ", quoted(file)).c_str(), "r");

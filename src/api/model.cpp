@@ -11,6 +11,7 @@
 #include "frontends/torchscript/program.h"
 #include "ops/schema.h"
 #include "support/file_bytes.h"
+#include "support/progress.h"
 #include "backends/text/print.h"
 
 #include "api/publication_state.h"
@@ -179,6 +180,7 @@ int Model::ir_version() const { return static_cast<int>(ModelState::onnx(*this).
 const std::vector<Diag>& Model::findings() const { return ModelState::of(*this).findings; }
 
 std::vector<Diag> Model::save(const std::string& path, const SaveSettings& settings) const {
+  const support::ProgressScope told(settings.progress);
   Publication files;
   auto notes = save(files, path, settings);
   files.commit(settings.durable);
@@ -186,6 +188,7 @@ std::vector<Diag> Model::save(const std::string& path, const SaveSettings& setti
 }
 
 std::vector<Diag> Model::save(Publication& files, const std::string& path, const SaveSettings& settings) const {
+  const support::ProgressScope told(settings.progress);
   const ir::Model& m = ModelState::onnx(*this);
   support::DiagSink notes;
   api::save_model(m, PublicationState::files_of(files), path, write_options(*state_, settings), &notes);

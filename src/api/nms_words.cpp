@@ -3,24 +3,19 @@
 #include <optional>
 
 #include "support/error.h"
+#include "support/number_text.h"
 
 #include "cameo/edit.h"
 
 namespace cameo {
 
-namespace {
-std::optional<float> number_in(const std::string& text) {
-  char* end = nullptr;
-  const float n = std::strtof(text.c_str(), &end);
-  return text.empty() || *end ? std::nullopt : std::optional(n);
-}
-}  // namespace
+namespace {}  // namespace
 
 NmsSettings nms_settings(const std::vector<std::string>& words) {
   NmsSettings out;
   size_t numbers = 0;
   for (const std::string& word : words) {
-    const auto n = number_in(word);
+    const auto n = support::parse_float(word);
     if (word == "center") out.center = true;
     else if (word == "classes-first") out.layout = NmsSettings::Layout::classes_first;
     else if (word == "classes-last") out.layout = NmsSettings::Layout::classes_last;

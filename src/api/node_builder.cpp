@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "ops/linger/grids.h"
 #include "ops/operator_name.h"
+#include "ops/schema_check.h"
 #include "ops/schema.h"
 
 #include "api/node_builder.h"
@@ -68,8 +69,16 @@ ir::AttrValue converted(const Attribute::Content& v, AttrKind kind) {
   return out ? std::move(*out) : plain(v);
 }
 
+void need_different(std::string_view op, const std::vector<Attribute>& given) {
+  for (size_t i = 1; i < given.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (given[i].name == given[k].name)
+        throw error("build.attribute", cat("the attribute '", given[i].name, "' of ", op, " is given twice"));
+}
+
 std::shared_ptr<const void> attributes_of(const ops::OpDef& op, const std::vector<Attribute>& given) {
   auto attrs = op.make();
+  need_different(op.name, given);
   for (const Attribute& a : given) {
     const auto field =
         std::find_if(op.fields.begin(), op.fields.end(), [&](const ir::AttrField& f) { return f.name == a.name; });
@@ -134,11 +143,10 @@ std::vector<ValueId> emit_old(NodeBuilderState& s, std::string_view op, const st
   for (size_t i = 0; i < outputs; ++i) results += cat(i ? ", " : "", "out", i);
   for (const Attribute& a : attributes) list += cat(list.empty() ? "" : ", ", a.name, " = ", attribute_text(a));
   support::DiagSink diags;
-  const std::string text = cat("<ir_version: 8, opset_import: [\"\" : ", opset,
-                               ", \"host\" : 1]> m () => () {} <domain: \"host\", opset_import: [\"\" : ", opset,
-                               "]> f (", formals, ") => (", results, ") { ", results, " = ", op,
-                               list.empty() ? "" : cat("<", list, ">"), " (", operands, ") }");
-  const ir::Model m = frontends::parse_text(text, cat(op, " of opset ", opset), diags);
+  const std::string text =
+      cat("<domain: \"host\", opset_import: [\"\" : ", opset, "]> f (", formals, ") => (", results, ") { ", results,
+          " = ", op, list.empty() ? "" : cat("<", list, ">"), " (", operands, ") }");
+  const ir::Model m = frontends::parse_functions(text, cat(op, " of opset ", opset), opset, diags);
   ir::CloneOptions how;
   how.keep_names = false;
   const uint32_t first = s.graph.node_capacity();
@@ -148,6 +156,15 @@ std::vector<ValueId> emit_old(NodeBuilderState& s, std::string_view op, const st
     if (s.added) s.added(NodeId(i));
   }
   return out;
+}
+
+// Whether a number is a value of the element type, perhaps rounded.
+bool holds(ir::DType t, double v) {
+  if (t == ir::DType::string) return false;
+  if (t == ir::DType::boolean) return v == 0 || v == 1;
+  if (!ir::is_int(t)) return true;
+  const double largest = std::ldexp(1.0, ir::bits(t) - (ir::is_signed_int(t) ? 1 : 0));
+  return v == std::trunc(v) && v < largest && v >= (ir::is_signed_int(t) ? -largest : 0);
 }
 
 bool changed_since(const ops::OpDef& op, int64_t opset) {
@@ -161,6 +178,7 @@ std::vector<ValueId> emit_foreign(NodeBuilderState& s, std::string_view domain, 
                                   size_t outputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   const NodeId n = s.graph.add_node(s.on.region(), ir::opaque_op(domain, op), nullptr, std::move(inputs), outputs);
+  need_different(op, attributes);
   ir::NamedAttrs extra;
   for (const Attribute& a : attributes) extra.push_back({a.name, plain(a.value)});
   if (!extra.empty()) s.graph.set_extra(n, std::move(extra));
@@ -179,10 +197,21 @@ std::vector<ValueId> emit_known(NodeBuilderState& s, const ops::OpDef& op, std::
       outputs > schema.max_out)
     throw error("build.arity",
                 cat(op_type, " does not take ", inputs.size(), " operands and give ", outputs, " outputs"));
-  return s.on.emit(op, attributes_of(op, attributes), std::move(inputs), outputs);
+  auto made = s.on.emit(op, attributes_of(op, attributes), std::move(inputs), outputs);
+  if (s.staged || made.empty()) return made;
+  const NodeId n = s.graph[made[0]].def;
+  if (auto wrong = ops::node_findings(s.graph, n); !wrong.empty()) {
+    s.graph.erase(n);
+    throw Error(std::move(wrong));
+  }
+  return made;
 }
 
 }  // namespace
+
+void need_operands(const ir::Graph& g, NodeId n) {
+  if (auto wrong = ops::node_findings(g, n); !wrong.empty()) throw Error(std::move(wrong));
+}
 
 ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
   const auto wrong = [&](std::string_view why) {
@@ -203,7 +232,11 @@ ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
       if (!quoted) depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
     }
     if (end == 0) throw wrong("a size is missing");
-    shape.push_back(rest.substr(0, end) == "?" ? dims.fresh() : ir::parse_dim(dims, rest.substr(0, end)));
+    try {
+      shape.push_back(rest.substr(0, end) == "?" ? dims.fresh() : ir::parse_dim(dims, rest.substr(0, end)));
+    } catch (const Error& e) {
+      throw wrong(e.diag().what);
+    }
     if (shape.back().is_literal() && shape.back().literal() < 0) throw wrong("a size is negative");
     rest = rest.substr(std::min(end + 1, rest.size()));
   }
@@ -258,7 +291,11 @@ Var NodeBuilder::constant(const SharedArray& value) {
 }
 Var NodeBuilder::ints(std::vector<int64_t> values) { return NodeBuilderState::var(*this, state_->on.ints(values)); }
 Var NodeBuilder::number(double v, Var like) {
-  return NodeBuilderState::var(*this, state_->on.number_like(v, NodeBuilderState::checked(*this, like, "number")));
+  const ValueId beside = NodeBuilderState::checked(*this, like, "number");
+  const ir::Type& type = state_->graph[beside].fact.type;
+  if (type.is_tensor() && !holds(type.elem, v))
+    throw error("build.number", cat(v, " is no ", ir::name(type.elem), ", the element type of the value beside it"));
+  return NodeBuilderState::var(*this, state_->on.number_like(v, beside));
 }
 
 Var NodeBuilder::op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes) {
@@ -270,9 +307,13 @@ std::vector<Var> NodeBuilder::op_outputs(size_t outputs, std::string_view op_typ
   std::vector<ValueId> operands;
   for (const Var v : inputs) operands.push_back(v ? NodeBuilderState::checked(*this, v, op_type) : ValueId());
   const auto [domain, name] = ops::domain_and_name(op_type);
+  if (opset < 0 || opset > ops::newest_opset) throw error("use.opset", cat("there is no opset ", opset));
   const bool is_onnx = domain.empty(), is_old = opset > 0 && opset < ops::newest_released_opset;
   const ops::OpDef* known = ops::find_op(domain, name);
-  if (is_onnx && !known && !is_old) throw error("build.operator", cat("ONNX has no operator ", op_type));
+  if (is_onnx && !known && !is_old)
+    throw error("build.operator", cat("ONNX has no operator '", op_type, "'"))
+        .help(
+            "names are spelt as ONNX spells them, such as MatMul; operators of your own have a domain: my.domain::Op");
   std::vector<ValueId> made;
   if (is_onnx && is_old && (!known || changed_since(*known, opset)))
     made = emit_old(*state_, name, operands, attributes, outputs, opset);

@@ -30,5 +30,7 @@ struct NodeBuilderState {
 
 // "f32[batch,3]"; throws build.type.
 ir::Type parse_type(std::string_view text, ir::DimContext& dims);
+// Throws what ONNX's schema refuses about the node's operands.
+void need_operands(const ir::Graph& g, support::NodeId n);
 
 }  // namespace cameo

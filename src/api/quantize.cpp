@@ -7,6 +7,7 @@
 #include "quant/samples/samples.h"
 #include "runtime/inputs.h"
 #include "support/near_name.h"
+#include "support/progress.h"
 
 #include "api/kernels.h"
 #include "api/samples.h"
@@ -85,6 +86,7 @@ SampleSource samples_from(const Model& model, const std::string& path, const std
 
 Quantized quantize(const Model& model, const SampleSource& samples, const QuantizeSettings& settings,
                    const QuantizeMetric& metric) {
+  const support::ProgressScope told(settings.progress);
   quant::Options options = options_of(settings);
   if (!samples)
     throw error("quantize.samples", "there are no samples to calibrate with")

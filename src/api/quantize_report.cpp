@@ -5,6 +5,7 @@
 
 #include "api/markup.h"
 #include "support/error.h"
+#include "support/number_text.h"
 
 #include "cameo/face.h"
 #include "cameo/json.h"
@@ -78,16 +79,8 @@ namespace {
 
 std::string escaped(std::string_view text) { return api::xml_text(printable_text(text)); }
 
-std::string rounded(double v, int digits) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
-}
-std::string short_number(double v) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g", v);
-  return text;
-}
+std::string rounded(double v, int digits) { return support::fixed_text(v, digits); }
+std::string short_number(double v) { return support::short_text(v, 4); }
 std::string db_cell(double db) {
   if (db <= 0) return "<td></td>";
   const char* mark = db < 10 ? " class=bad" : db < 20 ? " class=poor" : "";

@@ -10,6 +10,7 @@
 #include "runtime/compare.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
+#include "support/progress.h"
 
 #include "api/compared.h"
 #include "api/export_state.h"
@@ -71,9 +72,28 @@ std::vector<kernels::Datum> example_values(const ExportState& e, const ir::Graph
   return out;
 }
 
+// The example inputs and the outputs that belong to them, as the model takes them.
+struct RecordedRun {
+  std::vector<kernels::Datum> inputs, outputs;
+};
+
+RecordedRun recorded_run(const Exported& e, const ir::Graph& g, const std::string& expected) {
+  if (state_of(e).examples.empty())
+    throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
+  const auto params = runtime::run_inputs(g);
+  RecordedRun run{example_values(*e.state, g, params),
+                  runtime::load_values(expected, g, g[g.main()].outputs, "output")};
+  runtime::check_inputs(g, params, run.inputs);
+  if (std::none_of(run.outputs.begin(), run.outputs.end(),
+                   [](const kernels::Datum& d) { return d.kind != kernels::Datum::Kind::none; }))
+    throw error("verify.outputs", cat(expected, " has none of the model's outputs"));
+  return run;
+}
+
 // `has_foreign`: nodes whose result types are not known; what that breaks is a warning.
 std::vector<Diag> save_with_check(const Model& m, bool has_foreign, const std::string& path,
                                   const SaveSettings& settings) {
+  const support::ProgressScope told(settings.progress);
   if (!has_foreign) check_recorded(ModelState::onnx(m));
   Publication files;
   std::vector<Diag> notes = m.save(files, path, settings);
@@ -95,23 +115,21 @@ std::vector<Diag> save_checked(const Model& m, const std::string& path, const Sa
   return save_with_check(m, false, path, settings);
 }
 
+void require_comparable(const Exported& e, const std::string& expected) {
+  const ir::Graph& g = ModelState::onnx(e.model).graph;
+  recorded_run(e, g, expected);
+}
+
 Verified verify_saved(const Exported& e, const std::string& path, const std::string& expected,
                       const VerifySettings& settings) {
-  if (state_of(e).examples.empty())
-    throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
   support::DiagSink diags;
   ir::Model m = path == "-" ? frontends::read_onnx(support::Bytes::own(e.model.bytes()), "", diags)
                             : api::load_model(path, diags);
   ops::inline_functions(m);
-  const auto params = runtime::run_inputs(m.graph);
-  const auto inputs = example_values(*e.state, m.graph, params);
-  runtime::check_inputs(m.graph, params, inputs);
-  const auto& outputs = m.graph[m.graph.main()].outputs;
-  const auto wanted = runtime::load_values(expected, m.graph, outputs, "output");
-  const auto got = runtime::run_reference(m, inputs);
-  Verified out = compared(m, got, wanted, {settings.rtol, settings.atol});
+  const RecordedRun run = recorded_run(e, m.graph, expected);
+  const auto got = runtime::run_reference(m, run.inputs);
+  Verified out = compared(m, got, run.outputs, {settings.rtol, settings.atol});
   out.recorded = expected;
-  if (out.outputs.empty()) throw error("verify.outputs", cat(expected, " has none of the model's outputs"));
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/edit.h"
-#include "support/budget.h"
+#include "support/progress.h"
 #include "support/near_name.h"
 
 #include "api/compared.h"
@@ -20,10 +20,6 @@ namespace cameo {
 
 namespace {
 
-void tell(const Progress& progress, uint64_t done, uint64_t all) {
-  if (progress && !progress("simplifying", done, all)) throw error("budget.interrupted", "interrupted");
-}
-
 passes::SimplifyOptions options_of(const SimplifySettings& s) {
   if (s.unroll < 0) throw error("use.value", cat("unroll is ", s.unroll));
   passes::SimplifyOptions o;
@@ -36,7 +32,6 @@ passes::SimplifyOptions options_of(const SimplifySettings& s) {
   o.fold = s.fold;
   o.sizes_may_be_zero = s.sizes_may_be_zero;
   o.unroll = s.unroll;
-  if (s.progress) o.progress = [&s](size_t done, size_t left) { tell(s.progress, done, done + left); };
   return o;
 }
 
@@ -124,8 +119,8 @@ std::optional<api::CheckedResult> simplify_inlined(ModelState& s, const passes::
   ModelState flat = s;
   try {
     ops::inline_functions(flat.model);
-  } catch (const Error&) {
-    if (must) throw;
+  } catch (const Error& e) {
+    if (must || support::ends_work(e)) throw;
     return std::nullopt;  // too large, or they call themselves
   }
   const size_t nodes = working_nodes(flat.model.graph);
@@ -140,8 +135,9 @@ std::optional<api::CheckedResult> simplify_inlined(ModelState& s, const passes::
 }  // namespace
 
 Simplified simplify(Model model, const SimplifySettings& settings) {
+  const support::ProgressScope told(settings.progress);
   ModelState s = ModelState::changed(std::move(model));
-  tell(settings.progress, 0, 1);
+  support::tell_progress("simplifying", 0, 1);
   for (const auto& [name, sizes] : settings.input_shapes) passes::fix_shape(s.model, name, sizes);
   passes::SimplifyOptions options = options_of(settings);
   std::optional<Stats> before;

@@ -9,6 +9,8 @@
 #include "kernels/carrier.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
+#include "support/budget.h"
+#include "support/progress.h"
 #include "support/random.h"
 
 namespace cameo::api {
@@ -102,7 +104,9 @@ class Runs {
     options.kernels = kernels;
     if (fast) try {
         session_.emplace(m, options);
-      } catch (const Error&) {}
+      } catch (const Error& e) {
+        if (is_budget(e)) throw;
+      }
   }
   std::vector<Datum> run(const std::vector<Datum>& inputs) const {
     return session_ ? session_->run(inputs) : by_reference(inputs);
@@ -129,6 +133,7 @@ class Checker {
         s.outputs = runs.run(s.inputs);
         samples_.push_back(std::move(s));
       } catch (const Error& e) {
+        if (ends_work(e)) throw;
         out.skipped.push_back(e.diag().what);
       }
     out.compared = samples_.size();
@@ -172,6 +177,7 @@ class Checker {
         out.worst = std::max(out.worst, worst);
       }
     } catch (const Error& e) {
+      if (is_budget(e)) throw;
       return e.diag().what;
     }
     return "";

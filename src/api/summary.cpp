@@ -1,5 +1,6 @@
 // include/cameo/stats.h: a model as one JSON object.
 #include <algorithm>
+#include <set>
 
 #include "api/type_text.h"
 
@@ -29,6 +30,16 @@ void json_values(json::Writer& w, const ir::Graph& g, const std::vector<support:
     w.end();
   }
   w.end();
+}
+
+// The files that weights lie in, beside the model's own.
+std::set<std::string> data_files(const ir::Graph& g) {
+  std::set<std::string> out;
+  for (uint32_t i = 0; i < g.value_capacity(); ++i)
+    if (const ir::Value& v = g[support::ValueId(i)];
+        v.kind != ir::Value::Kind::dead && v.weight && v.weight->file && !v.weight->file->location.empty())
+      out.insert(v.weight->file->location);
+  return out;
 }
 
 }  // namespace
@@ -63,6 +74,9 @@ std::string summary_json(Model model, const std::string& file) {
       .value(s.parameters)
       .key("weight_bytes")
       .value(s.weight_bytes);
+  w.key("data_files").array();
+  for (const std::string& name : data_files(g)) w.value(name);
+  w.end();
   w.key("macs");
   s.macs_are_known() ? w.raw(s.macs) : w.value(s.macs);
   w.key("macs_unknown_nodes").value(uint64_t{s.macs_unknown});

@@ -14,6 +14,7 @@
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
 #include "runtime/tries.h"
+#include "support/progress.h"
 
 #include "api/compared.h"
 #include "api/kernels.h"
@@ -72,6 +73,8 @@ void need_sizes(const ir::Graph& g, const std::map<std::string, int64_t>& sizes)
 namespace {
 
 Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySettings& settings) {
+  for (const auto& tolerance : {settings.rtol, settings.atol})
+    if (tolerance && !(*tolerance >= 0)) throw error("use.value", cat("a tolerance is ", *tolerance));
   const auto params = runtime::run_inputs(g);
   Data inputs;
   if (!settings.inputs.empty()) inputs = runtime::load_values(settings.inputs, g, params);
@@ -111,13 +114,16 @@ engine::SessionOptions run_options(const VerifySettings& settings) {
 void try_others(const ir::Model& a, const ir::Model& b, const engine::Session& first, const engine::Session& second,
                 const VerifySettings& settings, const runtime::Tolerance& tolerance, const ops::CustomOps& kernels,
                 Verified& out) {
-  for (const runtime::Try& t :
-       runtime::other_tries(a.graph, runtime::run_inputs(a.graph), settings.random, settings.sizes)) {
+  const auto tries = runtime::other_tries(a.graph, runtime::run_inputs(a.graph), settings.random, settings.sizes);
+  uint64_t done = 0;
+  for (const runtime::Try& t : tries) {
+    support::tell_progress("comparing", ++done, tries.size() + 1);
     Data got, wanted;
     try {
       wanted = second.run(t.inputs);
       got = first.run(t.inputs);
-    } catch (const Error&) {
+    } catch (const Error& e) {
+      if (support::ends_work(e)) throw;
       continue;  // sizes or numbers that one of them refuses: nothing is silently wrong
     }
     Verified found = compared(a, got, wanted, tolerance);
@@ -157,6 +163,8 @@ std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, 
 }
 
 Verified verify(const Model& model, const Model& reference, const VerifySettings& settings) {
+  const support::ProgressScope told(settings.progress);
+  support::tell_progress("comparing", 0, 1);
   const ir::Model &a = ModelState::onnx(model), &b = ModelState::onnx(reference);
   const runtime::Tolerance tolerance{settings.rtol, settings.atol};
   const Data inputs = inputs_for(a.graph, "", settings);
@@ -213,6 +221,8 @@ std::string to_json(const Verified& v) {
 }
 
 Verified verify(const Model& model, const std::string& recorded, const VerifySettings& settings) {
+  const support::ProgressScope told(settings.progress);
+  support::tell_progress("comparing", 0, 1);
   const ir::Model& m = ModelState::onnx(model);
   const Data inputs = inputs_for(m.graph, recorded, settings);
   const Data got = engine::Session(m, run_options(settings)).run(inputs);

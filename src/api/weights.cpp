@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "quant/weights/convert_form.h"
+#include "support/progress.h"
 
 #include "api/kernels.h"
 #include "api/samples.h"
@@ -44,13 +45,13 @@ quant::WeightOptions options_of(const WeightSettings& s) {
   o.keep = s.keep;
   o.run.threads = known_threads(s.threads);
   o.run.kernels = api::custom_ops(s.kernels);
-  o.progress = s.progress;
   return o;
 }
 
 }  // namespace
 
 WeightQuantized quantize_weights(Model model, const WeightSettings& settings, const SampleSource& samples) {
+  const support::ProgressScope told(settings.progress);
   const quant::WeightOptions options = options_of(settings);
   const int64_t opset = settings.opset ? known_opset(settings.opset) : 0;
   ModelState s = ModelState::changed(std::move(model));

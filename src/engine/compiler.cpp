@@ -94,9 +94,8 @@ std::optional<float> Compiler::scalar(ValueId v) {
 bool Compiler::ready(ValueId v) const { return v && (values_[v.index].slot != no_slot || is_constant(v)); }
 
 std::string Compiler::key(ValueId v, std::string_view what) const {
-  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || deferred_constant(g_, v))
-             ? cat(v.index, ":", what)
-             : "";
+  const ValueId base = options_.base.of(v);
+  return base && (g_[v].kind == Value::Kind::initializer || deferred_constant(g_, v)) ? cat(base.index, ":", what) : "";
 }
 
 Tensor Compiler::shared_deferred(ValueId v) {

@@ -13,10 +13,10 @@
 namespace cameo::engine {
 
 struct CompileOptions {
-  bool fast = true;          // false: only reference kernels, but planned
-  bool onednn = true;        // false: neither oneDNN nor kernels for one kind of processor
-  bool interpret = false;    // never wait for sizes: what is unknown runs on reference kernels
-  uint32_t base_values = 0;  // values below this are the session's own: their packed forms are shared
+  bool fast = true;        // false: only reference kernels, but planned
+  bool onednn = true;      // false: neither oneDNN nor kernels for one kind of processor
+  bool interpret = false;  // never wait for sizes: what is unknown runs on reference kernels
+  BaseValues base;
 };
 
 // The values from around that a body reads, bodies inside it included.

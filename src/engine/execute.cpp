@@ -6,6 +6,7 @@
 
 #include "engine/parallel.h"
 #include "engine/store.h"
+#include "ops/control/stack.h"
 #include "ops/eval.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
@@ -159,7 +160,7 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
                    Bytes::own(std::vector<std::byte>(a.tensor.bytes().span().begin(), a.tensor.bytes().span().end()))));
     return hooks.run_region(*plan_, i < n.regions.size() ? n.regions[i] : RegionId(), std::move(args), outer);
   };
-  k.out_type = [&](size_t i) { return g[n.outputs[i]].fact.type; };
+  k.out_type = [&](size_t i) { return stacked_type(g, s.node, i); };
   k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
   k.seed = hooks.seed;
   def(*n.op).rules.eval(n.attrs.get(), k);

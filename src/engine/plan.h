@@ -58,6 +58,25 @@ struct Rest {
   std::vector<std::pair<ValueId, uint32_t>> observed;
 };
 
+// Which of a session's own values those of a plan's graph are: what is made of their constants is shared by all plans.
+class BaseValues {
+ public:
+  BaseValues() = default;
+  explicit BaseValues(uint32_t count) : count_(count) {}  // the first ones, under their own numbers
+  void add(ValueId v, ValueId base) {
+    if (v.index >= of_.size()) of_.resize(v.index + 1);
+    of_[v.index] = base;
+  }
+  ValueId of(ValueId v) const {  // none: of this plan only
+    if (v.index < of_.size()) return of_[v.index];
+    return v.index < count_ ? v : ValueId();
+  }
+
+ private:
+  uint32_t count_ = 0;
+  std::vector<ValueId> of_;
+};
+
 struct Plan {
   std::shared_ptr<const Graph> graph;  // inferred at these sizes, rewritten
   std::vector<Slot> slots;
@@ -67,7 +86,7 @@ struct Plan {
   std::vector<ValueId> output_values;
   std::unique_ptr<Rest> rest;
   uint64_t arena_bytes = 0;
-  uint32_t base_values = 0;  // values below this are the session's own
+  BaseValues base;
 
   ValueId captures(const Step& s, size_t input) const { return s.captured[input - (s.in.size() - s.captured.size())]; }
 };

@@ -30,6 +30,11 @@ std::shared_ptr<Compiled> PlanCache::get(const std::string& key,
   return entry.plan;
 }
 
+PlanCache& Compiled::bodies(RegionId body) {
+  const std::lock_guard lock(mutex_);
+  return bodies_[body];
+}
+
 std::unique_ptr<Frame> Compiled::borrow(ArenaPool& arenas) {
   std::unique_ptr<Frame> f;
   {

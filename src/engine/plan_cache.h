@@ -33,7 +33,8 @@ class PlanCache {
 
 struct Compiled {
   std::shared_ptr<const Plan> plan;
-  PlanCache inner;  // bodies, and what had to wait for data
+  PlanCache rests;  // what had to wait for data
+  PlanCache& bodies(RegionId body);
 
   std::unique_ptr<Frame> borrow(ArenaPool& arenas);
   void give_back(std::unique_ptr<Frame> f, ArenaPool& arenas);
@@ -41,6 +42,7 @@ struct Compiled {
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;  // not in use
+  std::map<RegionId, PlanCache> bodies_;
 };
 
 void append_key(std::string& key, const Datum& d);

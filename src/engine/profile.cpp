@@ -7,6 +7,7 @@
 #include "formats/json.h"
 #include "support/error.h"
 #include "support/text.h"
+#include "support/number_text.h"
 
 namespace cameo::engine {
 
@@ -47,14 +48,16 @@ std::string profile_table(const std::vector<StepTime>& times) {
   for (auto& [key, r] : rows) sorted.push_back(std::move(r));
   std::sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) { return a.us > b.us; });
   std::string out = " share        ms  count  step (kernel)\n";
-  char text[64];
-  for (const Row& r : sorted) {
-    std::snprintf(text, sizeof text, "%5.1f%%  %8.3f  %5zu  ", total > 0 ? 100 * r.us / total : 0, r.us / 1000,
-                  r.count);
-    out += cat(text, printable(r.op), " (", r.kernel, ")\n");
-  }
-  std::snprintf(text, sizeof text, "100.0%%  %8.3f  %5zu  in all\n", total / 1000, times.size());
-  return out + text;
+  const auto right = [](std::string text, size_t width) {
+    return text.insert(0, width > text.size() ? width - text.size() : 0, ' ');
+  };
+  const auto line = [&](double share, double us, size_t count) {
+    return cat(right(fixed_text(share, 1), 5), "%  ", right(fixed_text(us / 1000, 3), 8), "  ", right(cat(count), 5),
+               "  ");
+  };
+  for (const Row& r : sorted)
+    out += cat(line(total > 0 ? 100 * r.us / total : 0, r.us, r.count), printable(r.op), " (", r.kernel, ")\n");
+  return out + line(100, total, times.size()) + "in all\n";
 }
 
 }  // namespace cameo::engine

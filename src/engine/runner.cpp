@@ -1,7 +1,9 @@
 #include "engine/runner.h"
 
 #include "engine/parallel.h"
+#include "engine/part.h"
 #include "engine/prepare.h"
+#include "ir/node_name.h"
 #include "ops/foreign.h"
 #include "ops/gate.h"
 #include "ops/inline.h"
@@ -50,6 +52,8 @@ std::string how(const Graph& g, const Step& s) {
   return s.node && custom(*g[s.node].op) ? "custom" : "reference";
 }
 
+Fact given_fact(const Datum& d, const Type& declared) { return {given_type(d, declared), nullptr}; }
+
 // Inputs that have a default, and are not given, never change.
 void freeze_defaults(Graph& g) {
   for (const ValueId v : std::vector<ValueId>(g[g.main()].inputs))
@@ -64,11 +68,13 @@ Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(
   if (!model.functions.empty()) inline_functions(model);
   if (has_foreign(model.graph)) spell_foreign(model.graph);
   base_ = model.graph;
+  empty_ = model.graph.empty_like();
+  empty_.facts = {};  // real sizes need none
   rests_planned_ = rests_planned + ruleless_kernels(base_);
   if (options.threads <= 0) options.threads = hardware_threads();
   keep_values(base_, options);
   freeze_defaults(base_);
-  forget_declared(base_);
+  forget_before_run(base_);
   if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
 }
 
@@ -76,7 +82,7 @@ const Graph& Runner::open_base() {
   const std::lock_guard lock(open_mutex_);
   if (!open_base_) {
     open_base_ = std::make_unique<Graph>(model.graph);
-    forget_declared(*open_base_);
+    forget_before_run(*open_base_);
     keep_values(*open_base_, options);
   }
   return *open_base_;
@@ -84,18 +90,18 @@ const Graph& Runner::open_base() {
 
 std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes,
                                          std::span<const ValueId> inputs, const Wanted& wanted, bool interpret,
-                                         uint32_t base_values) {
+                                         BaseValues base) {
   CompileOptions how;
   how.fast = options.fast;
   how.onednn = options.onednn;
-  how.base_values = base_values;
+  how.base = base;
   how.interpret = interpret;
   Compiler c(std::move(g), store, how);
   for (const ValueId v : inputs) c.add_input(v);
   c.compile(nodes, wanted);
   auto out = std::make_shared<Compiled>();
   auto plan = c.finish();
-  plan->base_values = base_values;
+  plan->base = std::move(base);
   out->plan = std::move(plan);
   const uint64_t bytes = out->plan->arena_bytes;
   for (uint64_t seen = largest_arena; seen < bytes && !largest_arena.compare_exchange_weak(seen, bytes);) {}
@@ -114,22 +120,29 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
   const auto returned = all.end() - static_cast<std::ptrdiff_t>(options.observe.size());
   Wanted wanted{{all.begin(), returned}, {}};
   for (auto v = returned; v != all.end(); ++v) wanted.observed.emplace_back(*v, static_cast<uint32_t>(v - returned));
-  return finish(std::move(g), nodes, given, wanted, false, base.value_capacity());
+  return finish(std::move(g), nodes, given, wanted, false, BaseValues(base.value_capacity()));
 }
 
-std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes,
-                                            std::span<const ValueId> inputs, std::span<const Datum> values,
-                                            const Wanted& wanted, bool interpret, bool any_sizes) {
+std::shared_ptr<Compiled> Runner::plan_rest(const Plan& outer, std::span<const ValueId> inputs,
+                                            std::span<const Datum> values, const Wanted& wanted, bool interpret) {
   const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(*outer.graph);
+  for (size_t i = 0; i < inputs.size(); ++i) g->fact(inputs[i]) = given_fact(values[i], g->fact(inputs[i]).type);
+  const CheckedNodes checked(*g, outer.rest->nodes);
+  return finish(std::move(g), checked, inputs, wanted, interpret, outer.base);
+}
+
+std::shared_ptr<Compiled> Runner::plan_body(const Plan& outer, RegionId body, std::span<const ValueId> inputs,
+                                            std::span<const Datum> values, bool any_sizes) {
+  const std::lock_guard lock(inferring());
+  Part part = cut_body(*outer.graph, outer.base, body, inputs, empty_);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Fact& f = g->fact(inputs[i]);
-    f.type = given_type(values[i], f.type);
+    Fact& f = part.graph->fact(part.inputs[i]);
+    f = given_fact(values[i], f.type);
     if (any_sizes && f.type.is_tensor()) f.type = Type::tensor(f.type.elem);
-    f.contents.reset();
   }
-  const CheckedNodes checked(*g, {nodes.begin(), nodes.end()});
-  return finish(std::move(g), checked, inputs, wanted, interpret, outer.base_values);
+  const CheckedNodes checked(*part.graph, std::move(part.nodes));
+  return finish(std::move(part.graph), checked, part.inputs, {part.outputs, {}}, any_sizes, std::move(part.base));
 }
 
 // One run: what its bodies and its rests share.
@@ -150,7 +163,7 @@ class Run {
     if (times)
       hooks_.timed = [this, times](const Plan& p, const Step& s, double start, double length) {
         const Graph& g = *p.graph;
-        std::string name = !s.node ? "" : !g[s.node].name.empty() ? g[s.node].name : g[g[s.node].outputs.at(0)].name;
+        std::string name = s.node ? node_name(g, s.node) : "";
         times->push_back({std::move(name), s.label, how(g, s), start, length});
       };
   }
@@ -180,8 +193,8 @@ class Run {
     }
     for (size_t i = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) wanted.returned.push_back(c.plan->output_values[i]);
-    const auto plan = c.inner.get(
-        key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= r_.rests_planned_); });
+    const auto plan =
+        c.rests.get(key, [&] { return r_.plan_rest(*c.plan, inputs, values, wanted, depth >= r_.rests_planned_); });
     std::vector<Datum> late = execute(*plan, values, depth + 1);
     for (size_t i = 0, k = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) out[i] = std::move(late[k++]);
@@ -202,13 +215,12 @@ class Run {
         inputs.push_back(v);
         args.push_back(outer(v));
       }
-    const bool any_sizes = current_->inner.made() > bodies_planned;
-    std::string key = cat(any_sizes ? "any" : "body", region.index, ":");
+    PlanCache& plans = current_->bodies(region);
+    const bool any_sizes = plans.made() > bodies_planned;
+    std::string key = any_sizes ? "any" : "";
     for (const Datum& d : args)
       if (!any_sizes) append_key(key, d);
-    const auto compiled = current_->inner.get(key, [&] {
-      return r_.plan_part(plan, nodes_of(g, region), inputs, args, {g[region].outputs, {}}, any_sizes, any_sizes);
-    });
+    const auto compiled = plans.get(key, [&] { return r_.plan_body(plan, region, inputs, args, any_sizes); });
     std::vector<Datum> out = execute(*compiled, args);
     --nested_;
     return out;

@@ -26,14 +26,17 @@ class Runner {
   std::shared_ptr<Compiled> plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs);
   const Graph& open_base();
   // Nodes of a plan's graph, on values that are at hand now.
-  std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs,
-                                      std::span<const Datum> values, const Wanted& wanted, bool interpret,
-                                      bool any_sizes = false);
+  std::shared_ptr<Compiled> plan_rest(const Plan& outer, std::span<const ValueId> inputs, std::span<const Datum> values,
+                                      const Wanted& wanted, bool interpret);
+  // `inputs` are the body's own and what it reads from around.
+  std::shared_ptr<Compiled> plan_body(const Plan& outer, RegionId body, std::span<const ValueId> inputs,
+                                      std::span<const Datum> values, bool any_sizes);
   std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs,
-                                   const Wanted& wanted, bool interpret, uint32_t base_values);
+                                   const Wanted& wanted, bool interpret, BaseValues base);
 
   int rests_planned_ = 0;
   Graph base_;                        // prepared, sizes open; inputs with defaults are constants
+  Graph empty_;                       // over the same dims, with nothing in it
   std::unique_ptr<Graph> open_base_;  // the same where such inputs may be given; made when one is
   std::mutex open_mutex_;
   PlanCache plans_;

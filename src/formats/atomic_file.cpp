@@ -10,10 +10,10 @@
 #include "formats/put.h"
 #include "formats/queued_writer.h"
 #include "formats/temporary_names.h"
-#include "support/budget.h"
 #include "support/content_hash.h"
 #include "support/error.h"
 #include "support/file_bytes.h"
+#include "support/progress.h"
 
 namespace cameo::formats {
 
@@ -32,7 +32,8 @@ struct AtomicFile::State {
   bool may_queue = false, given_up = false, is_new = false;
   Stage stage = Stage::writing;
   WriteBuffer buffer;
-  uint64_t flushed = 0;  // handed on
+  uint64_t flushed = 0;   // handed on
+  uint64_t expected = 0;  // in all; 0: not known
   std::optional<ContentHash> hash;
 
   [[noreturn]] void fail(int code) const {
@@ -77,7 +78,7 @@ struct AtomicFile::State {
     return true;
   }
   void flush() {
-    checkpoint();
+    tell_progress("writing", flushed, expected);
     flushed += buffer.used;
     if (hash && buffer.used > 0) hash->add(buffer.bytes());
     if (queue) {
@@ -174,6 +175,7 @@ void AtomicFile::append(std::span<const std::byte> data) {
 
 void AtomicFile::expect(uint64_t bytes) {
   State& s = *state_;
+  s.expected = bytes;
   if (!is_named()) return;
   if (bytes >= WriteBuffer::capacity) s.file.expect(bytes);
   if (s.may_queue && bytes >= State::queued_from) s.start_queue();

@@ -4,6 +4,7 @@
 #include "formats/zip_directory.h"
 #include "support/endian.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo::zip {
 namespace {
@@ -17,7 +18,7 @@ uint32_t clamp32(uint64_t v) { return v >= saturated32 ? saturated32 : static_ca
 // What the local header and the directory have in common, from the version to the extra length.
 void append_common(std::string& out, const Entry& e, uint16_t version, uint32_t size, size_t extra_length) {
   append_le<uint16_t>(out, version);
-  append_le<uint16_t>(out, utf8_flag);
+  append_le<uint16_t>(out, support::is_utf8(e.name) ? utf8_flag : 0);  // without it a name is bytes
   append_le<uint16_t>(out, static_cast<uint16_t>(e.method));
   append_le<uint16_t>(out, 0);
   append_le<uint16_t>(out, first_day);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/transplant.h"
 #include "support/error.h"
 
 namespace cameo::ir {
@@ -11,7 +12,10 @@ namespace {
 
 class Cloner {
  public:
-  Cloner(const Graph& source, Graph& g, const CloneOptions& options) : source_(source), g_(g), options_(options) {}
+  Cloner(const Graph& source, Graph& g, const CloneOptions& options)
+      : source_(source), g_(g), options_(options), values_(own_) {}
+  Cloner(const Graph& source, Graph& g, const CloneOptions& options, std::unordered_map<ValueId, ValueId>& values)
+      : source_(source), g_(g), options_(options), values_(values) {}
 
   void map(ValueId from, ValueId to) { values_[from] = to; }
 
@@ -127,7 +131,8 @@ class Cloner {
   const Graph& source_;  // may be g_ itself
   Graph& g_;
   const CloneOptions& options_;
-  std::unordered_map<ValueId, ValueId> values_;
+  std::unordered_map<ValueId, ValueId> own_;
+  std::unordered_map<ValueId, ValueId>& values_;
 };
 
 }  // namespace
@@ -138,6 +143,14 @@ std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, st
   Cloner cloner(source, g, options);
   for (size_t i = 0; i < inputs.size(); ++i) cloner.map(source[from].inputs[i], inputs[i]);
   cloner.body(from, into, before);
+  return cloner.mapped(source[from].outputs);
+}
+
+std::vector<ValueId> transplant_body(const Graph& source, RegionId from, Graph& g,
+                                     std::unordered_map<ValueId, ValueId>& values) {
+  const CloneOptions how;
+  Cloner cloner(source, g, how, values);
+  cloner.body(from, g.main(), {});
   return cloner.mapped(source[from].outputs);
 }
 

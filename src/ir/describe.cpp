@@ -1,14 +1,21 @@
 #include "ir/describe.h"
 
+#include "ir/node_name.h"
+
 namespace cameo::ir {
 
+const std::string& node_name(const Graph& g, NodeId n) {
+  static const std::string none;
+  if (!g[n].name.empty()) return g[n].name;
+  for (const ValueId v : g[n].outputs)
+    if (!g[v].name.empty()) return g[v].name;
+  return none;
+}
+
 std::string describe(const Graph& g, NodeId n) {
-  const Node& node = g[n];
-  std::string out(node.op->name);
-  if (!node.name.empty()) return cat(out, " '", node.name, "'");
-  for (const ValueId v : node.outputs)
-    if (!g[v].name.empty()) return cat(out, " -> '", g[v].name, "'");
-  return cat(out, " #", n.index);
+  const std::string& name = node_name(g, n);
+  if (name.empty()) return cat(g[n].op->name, " #", n.index);
+  return cat(g[n].op->name, g[n].name.empty() ? " -> '" : " '", name, "'");
 }
 
 void add_place(Error& e, const Graph& g, NodeId n) {

@@ -182,6 +182,12 @@ Answer DimFacts::assume_equal(Dim a, Dim b, FactOrigin origin) {
 
 Answer DimFacts::assume_not_equal(Dim a, Dim b, FactOrigin origin) {
   if (const Answer known = equal(a, b); known != Answer::unknown) return inverse(known);
+  // What is not the least (or the most) that it can be lies beyond: products of such sizes are known not to be 0, too.
+  if (a.is_symbol() && b.is_literal()) {
+    const DimRange r = range(a);
+    if (r.lo && *r.lo == b.literal()) return assume_range(a, b.literal() + 1, std::nullopt, std::move(origin));
+    if (r.hi && *r.hi == b.literal()) return assume_range(a, std::nullopt, b.literal() - 1, std::move(origin));
+  }
   DimFact fact{DimFact::Kind::not_equal, a, b, {}, {}, 1, 0, std::move(origin)};
   return record(std::move(fact), [&] {
     const Dim x = index_->simplify(a), y = index_->simplify(b);

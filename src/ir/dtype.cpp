@@ -39,7 +39,10 @@ constexpr DTypeInfo table[dtype_count] = {
 };
 }  // namespace
 
-const DTypeInfo& info(DType t) { return table[static_cast<int>(t)]; }
+const DTypeInfo& info(DType t) {
+  const auto row = static_cast<size_t>(t);
+  return table[row < std::size(table) ? row : 0];
+}
 std::span<const DTypeInfo> all_dtypes() { return table; }
 
 std::optional<DType> dtype_from_name(std::string_view name) {

@@ -80,7 +80,8 @@ std::vector<std::byte> store_as(std::span<const C> values) {
 template <class C>
 Loaded<C>::Loaded(const Tensor& t) : keep_(t) {
   const bool aligned = reinterpret_cast<uintptr_t>(t.bytes().data()) % alignof(C) == 0;
-  if (stored_as<C>(t.dtype()) && aligned) {
+  constexpr bool may_be_places = std::is_same_v<C, int64_t>;  // checked, then used: nobody else may change them
+  if (stored_as<C>(t.dtype()) && aligned && !may_be_places) {
     values_ = t.as<C>();
     return;
   }

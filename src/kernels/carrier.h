@@ -14,7 +14,8 @@ namespace cameo::kernels {
 enum class Carrier : uint8_t { f32, f64, i64, u64, boolean, none };  // none: strings and complex numbers only move
 Carrier carrier_of(DType t);  // f16, bf16, f8 ... are carried as f32; bool as uint8_t 0 or 1
 
-// The elements of a tensor as C (float, double, int64_t, uint64_t, uint8_t): a view when the storage already is C.
+// The elements of a tensor as C (float, double, int64_t, uint64_t, uint8_t): a view when the storage already is C, a
+// copy of int64_t, which may be sizes and places.
 template <class C>
 class Loaded {
  public:

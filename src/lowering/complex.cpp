@@ -199,7 +199,7 @@ V power(Lower& on, V base, V exponent) {
 }
 
 Ids cast(const Call& c) {
-  const auto to = static_cast<DType>(static_cast<const op::Cast*>(c.attrs.get())->to);
+  const DType to = dtype_from_number(static_cast<const op::Cast*>(c.attrs.get())->to).value_or(DType::undefined);
   const ComplexParts p = parts_of(c.on, c.inputs[0]);
   if (is_complex(to))
     return {complex_of_parts(c.on, {c.on.to(p.re, real_type(to)), p.im.valid() ? c.on.to(p.im, real_type(to)) : V()})};

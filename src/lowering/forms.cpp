@@ -5,29 +5,17 @@
 #include <numeric>
 
 #include "ir/dim_view.h"
+#include "lowering/emptiness.h"
 #include "lowering/narrow.h"
 
 namespace cameo::lowering {
 
-namespace {
-// Whether something in it is not a size but a number that the model computes, of either sign.
-bool has_number(Dim d) {
-  if (d.is_literal()) return false;
-  if (d.is_symbol()) return symbol_kind(d) == SymbolKind::number;
-  const auto args = view_of(d).args;
-  return std::any_of(args.begin(), args.end(), has_number);
-}
-}  // namespace
-
 Dim from_start(Lower& on, Dim v, Dim size) {
-  auto& facts = on.graph().facts;
+  const DimFacts& facts = on.graph().facts;
   if (v.is_literal()) return v.literal() < 0 ? size + v : v;
   if (range_of(v).lo.value_or(-1) >= 0 || facts.less(v, Dim(0)) == Answer::no) return v;
   if (facts.less(v, Dim(0)) == Answer::yes) return size + v;
-  if (facts.less_equal(v, Dim(0)) == Answer::yes || has_number(v))
-    return v + size * min(max(v * -1, Dim(0)), Dim(1));  // size * [v < 0]
-  facts.assume_range(v, 0, std::nullopt, {FactSource::op, "slice bound", on.where});
-  return v;
+  return v + size * min(max(v * -1, Dim(0)), Dim(1));  // size * [v < 0]
 }
 
 namespace {
@@ -52,8 +40,10 @@ Dim wrap_index(Lower& on, Dim size, Dim index) {
   if (index.is_literal() && index.literal() < 0 && size.is_literal()) return size + index;
   const DimFacts& facts = on.graph().facts;
   if (!index.is_literal() && facts.less(index, Dim(0)) == Answer::yes) return size + index;
-  // Of a literal index the shape rule says so.
-  if (!index.is_literal() && facts.surely_less_equal(size, index) == Answer::yes)
+  // Of numbers alone the shape rule says so. Where a branch's condition leaves an axis no element, nothing is at 0.
+  const Dim place = index.is_literal() && index.literal() < 0 ? Dim(-1) - index : index;
+  const Answer outside = index.is_literal() ? facts.less_equal(size, place) : facts.surely_less_equal(size, index);
+  if (!(index.is_literal() && size.is_literal()) && outside == Answer::yes)
     throw error("infer.index", cat("index ", index.text(), " is outside an axis of ", size.text()));
   return index;
 }
@@ -113,17 +103,17 @@ Dims solve_sizes(Lower& on, V x, Dims sizes) {
 }
 
 namespace {
-// How many elements are reduced, where data decide that (x[mask]): there may be none. The mean of nothing is NaN in
-// PyTorch and not defined in ONNX, so that engines differ.
-std::optional<Dim> count_of_data(Lower& on, V x, const Ints& axes) {
+// How many elements are reduced, where there may be none. The mean of nothing is NaN in PyTorch and not defined in
+// ONNX, so that engines differ.
+std::optional<Dim> count_if_maybe_none(Lower& on, V x, const Ints& axes) {
   Dim count(1);
-  bool of_data = false;
+  bool maybe_none = false;
   for (const int64_t a : axes) {
     const Dim d = on.dim(x, a);
-    of_data = of_data || (d.is_symbol() && is_fresh(d));
+    maybe_none = maybe_none || may_be_empty(on, d);
     count = count * d;
   }
-  return of_data ? std::optional(count) : std::nullopt;
+  return maybe_none ? std::optional(count) : std::nullopt;
 }
 }  // namespace
 
@@ -135,7 +125,7 @@ V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim) {
   switch (kind) {
     case Reduce::sum: return on.ReduceSum(x, list, {.keepdims = keep});
     case Reduce::mean:
-      if (const auto count = count_of_data(on, x, axes)) {
+      if (const auto count = count_if_maybe_none(on, x, axes)) {
         const V total = on.ReduceSum(x, list, {.keepdims = keep});
         return on.Div(total, on.to(on.int_scalar(*count), on.dtype(x)));
       }
@@ -171,7 +161,9 @@ V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim) {
 V matmul(Lower& on, V a, V b) { return on.MatMul(a, b); }
 
 V linear(Lower& on, V x, V weight, const Opt<V>& bias) {
-  if (on.rank(x) == 2 && on.rank(weight) == 2) return on.Gemm(x, weight, bias ? bias->id : ValueId(), {.transB = 1});
+  // ONNX Runtime has a Gemm of floats only.
+  if (on.is_float(x) && on.rank(x) == 2 && on.rank(weight) == 2)
+    return on.Gemm(x, weight, bias ? bias->id : ValueId(), {.transB = 1});
   const V w = on.rank(weight) == 2 ? transposed_weight(on, weight) : weight;
   const V y = on.MatMul(x, w);
   return bias ? V(on.Add(y, *bias)) : y;

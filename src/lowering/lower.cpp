@@ -6,13 +6,14 @@
 #include "kernels/carrier.h"
 #include "kernels/move.h"
 #include "lowering/complex.h"
+#include "lowering/emptiness.h"
 
 namespace cameo::lowering {
 
 std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
                                  size_t outputs) {
-  const bool to_complex =
-      op.name == "Cast" && attrs && is_complex(static_cast<DType>(static_cast<const op::Cast*>(attrs.get())->to));
+  const auto* cast = op.name == "Cast" ? static_cast<const op::Cast*>(attrs.get()) : nullptr;
+  const bool to_complex = cast && is_complex(dtype_from_number(cast->to).value_or(DType::undefined));
   if (to_complex || std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return v && is_complex(dtype(v)); }))
     return emit_complex(*this, op, attrs, inputs, outputs);
   const GraphMark before = graph().mark();
@@ -28,6 +29,7 @@ std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> at
     return out;
   }
   if (on_node) on_node(n);
+  assume_windows(*this, op, out[0]);
   for (const ValueId v : out) {
     if (!fact(v).has_rank()) continue;
     for (int64_t i = 0; i < On::rank(v); ++i)
@@ -187,6 +189,8 @@ V Lower::concat(const Vs& parts, int64_t axis) {
 }
 
 V Lower::Where(V condition, V a, V b) {
+  // ONNX Runtime has no kernel for this type.
+  if (dtype(a) == DType::i16) return to(On::Where(condition, to(a, DType::i32), to(b, DType::i32)), DType::i16);
   if (!is_bool(a)) return On::Where(condition, a, b);
   return Or(And(condition, a), And(Not(condition), b));
 }
@@ -213,13 +217,7 @@ void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
       return f.kind == DimFact::Kind::range && f.origin.source == source && f.a == symbol;
     });
   };
-  if (equal == Answer::no) {
-    // torch.export declares a dynamic size as 2 or more if the example has 2 or more: the user did not, and files run
-    // at 1.
-    if (a.is_symbol() && said_by(FactSource::archive, a) && !said_by(FactSource::user, a))
-      guesses.push_back({condition, std::string(because), where});
-    return;
-  }
+  if (equal == Answer::no) return;
   Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because,
                                            ", and one model cannot do that and the other case"))
                       .at(where);

@@ -66,6 +66,7 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> recurrent_rules();
 std::span<const OpRules> rotary_embedding_rules();
 // quant
+std::span<const OpRules> dynamic_quantize_lstm_rules();
 std::span<const OpRules> gather_block_quantized_rules();
 std::span<const OpRules> matmul_nbits_rules();
 std::span<const OpRules> qlinear_matmul_rules();
@@ -176,6 +177,7 @@ inline std::span<const Family> op_families() {
       pool_rules,
       recurrent_rules,
       rotary_embedding_rules,
+      dynamic_quantize_lstm_rules,
       gather_block_quantized_rules,
       matmul_nbits_rules,
       qlinear_matmul_rules,

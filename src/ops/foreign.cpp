@@ -121,30 +121,6 @@ Results attention(Call& c) {
   return {c.on.Attention(parts[0], parts[1], parts[2], 1, {}, {}, {}, {}, a)[0]};
 }
 
-// Weights lie as [directions, inputs, 4 * hidden], with a scale for each direction or each column.
-ValueId lstm_weight(Call& c, size_t w, size_t scale) {
-  const auto spread = [&](ValueId v) -> ValueId {
-    const bool columns = c.on.has_rank(v) && c.on.rank(v) == 2;
-    return c.on.Unsqueeze(v, columns ? c.on.ints({1}) : c.on.ints({1, 2}));
-  };
-  ValueId x = c.f32(c.in(w));
-  if (c.has(scale + 1)) x = c.on.Sub(x, spread(c.f32(c.in(scale + 1))));
-  return c.on.Transpose(c.on.Mul(x, spread(c.in(scale))), {.perm = std::vector<int64_t>{0, 2, 1}});
-}
-Results dynamic_lstm(Call& c) {  // X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero, R_scale, R_zero
-  op::LSTM a;
-  a.activation_alpha = c.attribute<std::vector<float>>("activation_alpha");
-  a.activation_beta = c.attribute<std::vector<float>>("activation_beta");
-  a.activations = c.attribute<std::vector<std::string>>("activations");
-  a.clip = c.attribute<float>("clip");
-  a.direction = c.attribute<std::string>("direction").value_or(a.direction);
-  a.hidden_size = c.attribute<int64_t>("hidden_size");
-  a.input_forget = c.integer("input_forget", 0);
-  const auto x = c.on.DynamicQuantizeLinear(c.in(0), 3);
-  return c.on.LSTM(c.on.DequantizeLinear(x[0], x[1], x[2]), lstm_weight(c, 1, 8), lstm_weight(c, 2, 10), c.out_count(),
-                   c.in(3), c.in(4), c.in(5), c.in(6), c.in(7), a);
-}
-
 Results quantize(Call& c) { return {c.on.QuantizeLinear(c.in(0), c.in(1), c.in(2), {.axis = c.integer("axis", 1)})}; }
 Results dequantize(Call& c) {
   return {c.on.DequantizeLinear(c.in(0), c.in(1), c.in(2), {.axis = c.integer("axis", 1)})};
@@ -175,7 +151,6 @@ constexpr Row rows[] = {
     {"MatMulIntegerToFloat", 4, matmul_to_float},
     {"QGemm", 6, gemm},
     {"QAttention", 5, attention},
-    {"DynamicQuantizeLSTM", 12, dynamic_lstm},
     {"QuantizeLinear", 2, quantize},
     {"DequantizeLinear", 2, dequantize},
     {"Gelu", 1, gelu},

@@ -1,5 +1,6 @@
 #include "ops/gate.h"
 
+#include "ops/control/stack.h"
 #include "ops/infer.h"
 
 namespace cameo::ops {
@@ -48,6 +49,11 @@ void forget_declared(Graph& g) {
     else if (v.kind == Value::Kind::region_input && (v.home != g.main() || !fact.type.is_tensor()))
       fact.type = without_sizes(fact.type);
   }
+}
+
+void forget_before_run(Graph& g) {
+  note_declared_stacks(g);
+  forget_declared(g);
 }
 
 Type real_type(const Datum& d) {

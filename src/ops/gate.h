@@ -13,6 +13,8 @@ namespace cameo::ops {
 
 // What the file declared about values between inputs and outputs goes; a weight's type is that of its data.
 void forget_declared(Graph& g);
+// The same before a run, which needs to know what a loop gives that never turns (control/stack.h).
+void forget_before_run(Graph& g);
 
 // Graphs share their table of dims with their copies: while several threads may infer, one at a time does. The same
 // thread may come again: the shape rule of a custom kernel may run a model.

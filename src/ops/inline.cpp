@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "ir/node_name.h"
 #include "ops/on.h"
 #include "support/budget.h"
 
@@ -16,10 +17,8 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
   const NamedAttrs bindings = call_bindings(n, f);
   CloneOptions options;
   options.bindings = &bindings;
-  options.prefix = cat(!n.name.empty()                                       ? n.name
-                       : !n.outputs.empty() && !g[n.outputs[0]].name.empty() ? g[n.outputs[0]].name
-                                                                             : f.name,
-                       "/");
+  const std::string& name = node_name(g, call);
+  options.prefix = cat(name.empty() ? f.name : name, "/");
   std::vector<ValueId> inputs = n.inputs;
   inputs.resize(g[f.body].inputs.size());
   const uint32_t first = g.node_capacity();

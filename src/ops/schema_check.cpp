@@ -53,6 +53,12 @@ class SchemaCheck {
 
 }  // namespace
 
+std::vector<Diag> node_findings(const Graph& g, NodeId n) {
+  SchemaCheck c(g);
+  c.node(n);
+  return std::move(c.findings);
+}
+
 std::vector<Diag> schema_findings(const Model& m) {
   if (auto broken = structure_findings(m); !broken.empty()) return broken;
   SchemaCheck c(m.graph);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/infer.h"
+#include "support/progress.h"
 
 namespace cameo::ops {
 
@@ -37,6 +38,7 @@ std::optional<Diag> fault_of(Graph& g, NodeId n) {
   try {
     infer_node(g, n, {.fold = false});
   } catch (const Error& e) {
+    if (ends_work(e)) throw;
     fault = e.diag();
   }
   for (size_t i = 0; i < facts.size(); ++i) g.fact(g[n].outputs[i]) = std::move(facts[i]);

@@ -5,6 +5,7 @@
 #include "ir/clone.h"
 #include "ops/infer.h"
 #include "passes/simplify.h"
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::passes {
@@ -36,7 +37,8 @@ bool works(const Model& m, NodeId n, bool taken) {
   try {
     simplify(trial, how);
     for (const NodeId node : g.nodes(home)) infer_node(g, node);
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (is_budget(e)) throw;
     return false;
   }
   return true;

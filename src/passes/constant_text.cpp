@@ -6,6 +6,7 @@
 
 #include "kernels/carrier.h"
 #include "support/error.h"
+#include "support/number_text.h"
 
 namespace cameo::passes {
 
@@ -21,9 +22,9 @@ void add(Items& items, std::string_view text, std::string_view all) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   const std::string word(text);
-  char* end = nullptr;
-  items.numbers.push_back(std::strtod(word.c_str(), &end));
-  if (word.empty() || *end) throw error("edit.insert", cat("'", word, "' in ", all, " is not a number"));
+  const auto number = parse_double(word);
+  if (!number) throw error("edit.insert", cat("'", word, "' in ", all, " is not a number"));
+  items.numbers.push_back(*number);
   int64_t n = 0;
   const auto r = std::from_chars(word.data(), word.data() + word.size(), n);
   items.whole = items.whole && r.ec == std::errc() && r.ptr == word.data() + word.size();

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "ir/node_name.h"
 #include "ops/infer.h"
 #include "support/error.h"
 #include "support/near_name.h"
@@ -87,16 +88,11 @@ ValueId find_value(const Graph& g, std::string_view name) {
       .help(cat(did_you_mean(name, names), "its values are: ", some_names(names)));
 }
 
-// Of a node without a name, for messages.
-static std::string named_by_output(const Graph& g, NodeId n) {
-  return cat("-> ", g[n].outputs.empty() ? std::string_view("nothing") : std::string_view(g[g[n].outputs[0]].name));
-}
-
 NodeId find_node(const Graph& g, std::string_view name) {
   std::vector<std::string> names;
   for (const NodeId n : g.nodes(g.main())) {
     if (!g[n].name.empty() && g[n].name == name) return n;
-    names.push_back(g[n].name.empty() ? named_by_output(g, n) : g[n].name);
+    names.push_back(cat(g[n].name.empty() ? "-> " : "", node_name(g, n)));
   }
   for (const NodeId n : g.nodes(g.main()))
     for (const ValueId v : g[n].outputs)

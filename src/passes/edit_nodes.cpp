@@ -10,6 +10,7 @@
 #include "passes/edit.h"
 #include "support/error.h"
 #include "support/near_name.h"
+#include "support/number_text.h"
 
 namespace cameo::passes {
 
@@ -44,13 +45,6 @@ std::optional<int64_t> as_int(std::string_view s) {
   int64_t v = 0;
   const auto r = std::from_chars(s.data(), s.data() + s.size(), v);
   return r.ec == std::errc() && r.ptr == s.data() + s.size() && !s.empty() ? std::optional(v) : std::nullopt;
-}
-
-std::optional<float> as_float(std::string_view s) {
-  const std::string text(s);
-  char* end = nullptr;
-  const float v = std::strtof(text.c_str(), &end);
-  return !text.empty() && !*end ? std::optional(v) : std::nullopt;
 }
 
 std::string unquoted(std::string_view s) {
@@ -90,14 +84,14 @@ AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKin
       if (const auto v = as_int(text)) return *v;
       break;
     case AttrKind::floating:
-      if (const auto v = as_float(text)) return *v;
+      if (const auto v = parse_float(text)) return *v;
       break;
     case AttrKind::string: return unquoted(text);
     case AttrKind::ints:
       if (auto v = all_of<int64_t>(text, as_int)) return std::move(*v);
       break;
     case AttrKind::floats:
-      if (auto v = all_of<float>(text, as_float)) return std::move(*v);
+      if (auto v = all_of<float>(text, parse_float)) return std::move(*v);
       break;
     case AttrKind::strings: {
       std::vector<std::string> out;
@@ -119,7 +113,7 @@ AttrKind kind_by_looks(std::string_view text) {
     return std::all_of(parts.begin(), parts.end(), [&](std::string_view p) { return read(p).has_value(); });
   };
   if (all(as_int)) return list ? AttrKind::ints : AttrKind::integer;
-  if (all(as_float)) return list ? AttrKind::floats : AttrKind::floating;
+  if (all(parse_float)) return list ? AttrKind::floats : AttrKind::floating;
   return list ? AttrKind::strings : AttrKind::string;
 }
 

@@ -48,6 +48,12 @@ std::optional<Tensor> Rewrite::constant(ValueId v, uint64_t budget_bytes) const 
   return g.constant(v, budget_bytes);
 }
 
+Tensor Rewrite::content(ValueId v) const {
+  std::optional<Tensor> t = constant(v, UINT64_MAX);
+  invariant(t.has_value(), "what is no constant has no content");
+  return *std::move(t);
+}
+
 std::optional<std::vector<int64_t>> Rewrite::ints(ValueId v) const {
   if (!v) return std::nullopt;
   const auto known = g[v].fact.ints();

@@ -7,6 +7,7 @@
 #include "ops/infer.h"
 #include "passes/engine_set.h"
 #include "support/budget.h"
+#include "support/progress.h"
 
 namespace cameo::passes {
 
@@ -94,7 +95,7 @@ size_t Rewriter::run() {
   const size_t most = before + 50 * g_.node_count() + 1000;
   constexpr size_t told_every = 1024;
   for (size_t seen = 1; !work_.empty(); ++seen) {
-    if (seen % told_every == 0 && options_.progress && *options_.progress) (*options_.progress)(seen, work_.size());
+    if (seen % told_every == 0 && !options_.engine) tell_progress("simplifying", seen, seen + work_.size());
     checkpoint();
     const NodeId n = work_.front();
     work_.pop_front();
@@ -191,9 +192,10 @@ std::string Rewriter::refuse_types(const Rewrite& rw) const {
     if (rw.trusted_shape && (a.is_unknown() || b.is_unknown())) continue;
     if (a.kind != b.kind || a.elem != b.elem || (a.is_tensor() && a.elem == DType::undefined && !rw.trusted_shape))
       return cat("the type would change from ", a.text(), " to ", b.text());
-    if (!a.is_tensor() || rw.trusted_shape) continue;
-    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
-      return cat("the shape would change from ", a.text(), " to ", b.text());
+    if (!a.is_tensor()) continue;
+    const bool ranks = a.has_rank() && b.has_rank();
+    if (rw.trusted_shape && (!ranks || a.rank() == b.rank())) continue;  // a rule knows sizes better, never the rank
+    if (!ranks || a.rank() != b.rank()) return cat("the shape would change from ", a.text(), " to ", b.text());
     if (!rw.same_shape(*a.shape, *b.shape)) return cat("the shape may change from ", a.text(), " to ", b.text());
   }
   return "";

@@ -36,9 +36,6 @@ struct NearMiss {
   std::string value, why;
 };
 
-// Told from time to time how many nodes were looked at and how many wait.
-using SimplifyProgress = std::function<void(size_t done, size_t left)>;
-
 struct RewriterOptions {
   int64_t opset = 0;
   const std::vector<const Rule*>* rules = nullptr;
@@ -47,7 +44,6 @@ struct RewriterOptions {
   bool keep_misses = false;
   int64_t unroll = 0;
   bool exact = false;
-  const SimplifyProgress* progress = nullptr;
   const Soundness* judged = nullptr;     // nodes that it sets aside are not looked at
   const EngineTarget* engine = nullptr;  // the engine's budgets and operators; null: those of a file
   bool real_sizes = false;               // of a run: what inference knows is as good as a constant

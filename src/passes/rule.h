@@ -83,6 +83,7 @@ class Rewrite {
   // Contents that can never differ at run time.
   bool is_constant(ValueId v) const;
   std::optional<Tensor> constant(ValueId v, uint64_t budget_bytes = 1 << 20) const;
+  Tensor content(ValueId v) const;  // however large. Precondition: is_constant(v)
   std::optional<std::vector<int64_t>> ints(ValueId v) const;
   std::optional<double> scalar(ValueId v) const;  // every element is this number
   // Axes given as input `i` of a node, normalised and sorted; none when absent or not constant.

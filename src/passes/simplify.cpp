@@ -130,7 +130,6 @@ class Simplifier {
     how.keep_misses = o_.keep_misses;
     how.unroll = o_.unroll;
     how.exact = o_.exact;
-    how.progress = &o_.progress;
     how.judged = &judged_;
     return how;
   }

@@ -23,7 +23,6 @@ struct SimplifyOptions {
   std::set<std::string> veto;           // keys of applications to leave out (Application::key)
   size_t limit = SIZE_MAX;              // stop after so many applications
   bool keep_misses = false;             // collect why near matches were none
-  SimplifyProgress progress;
   std::function<void(const Model&)> before;  // called once types are inferred and nothing is rewritten yet
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/onnx/simplify_for_opset.h"
+#include "ir/node_name.h"
 #include "kernels/carrier.h"
 #include "ops/infer.h"
 #include "ops/inline.h"
@@ -14,25 +15,20 @@
 #include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/search.h"
 #include "quant/forms.h"
+#include "quant/samples/kept.h"
 #include "quant/schemes/product.h"
 #include "runtime/inputs.h"
 #include "runtime/watch.h"
-#include "support/budget.h"
+#include "support/progress.h"
 
 namespace cameo::quant {
 
 namespace {
 
 constexpr size_t plotted = 12;
-constexpr size_t few_samples = 4;  // that predict what all of them verify
-constexpr double luck_db = 1;      // that few numbers of an output may be better than others by chance
+constexpr double luck_db = 1;  // that few numbers of an output may be better than others by chance
 constexpr double least_loss_db = 1;
-constexpr size_t least_halved = 4;                         // samples, so that one half may judge the other
-constexpr uint64_t most_kept_bytes = uint64_t{128} << 20;  // of samples that are run again
-
-std::string label(const Graph& g, NodeId n) {
-  return !g[n].name.empty() ? g[n].name : g[n].outputs.empty() ? "" : g[g[n].outputs[0]].name;
-}
+constexpr size_t least_halved = 4;  // samples, so that one half may judge the other
 
 const Target& target_of(const std::string& name) {
   if (const Target* t = find_target(name)) return *t;
@@ -43,27 +39,29 @@ const Target& target_of(const std::string& name) {
 
 class Quantizer {
  public:
-  Quantizer(Model& m, const Options& o) : m_(m), o_(o), target_(target_of(o.asked.target)) {}
+  Quantizer(Model& m, const Samples& samples, const Options& o)
+      : m_(m), o_(o), target_(target_of(o.asked.target)), samples_(samples) {}
 
-  Result run(const Samples& samples) {
+  Result run() {
+    samples_.read(std::max<size_t>(1, o_.asked.check_samples));
+    freeze_defaults();
     prepare();
     const std::set<NodeId> keep = kept_nodes();
     const Selection widest(m_.graph, target_, keep);
-    keep_first(samples);
-    if (widest.nodes().empty()) return without_ranges(samples);
+    if (widest.nodes().empty()) return without_ranges();
     calibration_ = calibrated(m_, widest);
     if (o_.asked.equalize) try_equalized(widest, keep);
-    calibrate(samples);
+    calibrate();
     VariantMaker maker(m_, target_, *calibration_, o_.asked.percentile);
     const Graph sized = sized_graph();
     std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
-    const Evaluator evaluator(m_, kept_, watched, o_.run);
-    if (o_.asked.compensate) maker.compensate(widest.nodes(), kept_, o_.run);
-    BiasMeans means(m_, corrigible(widest), few(), o_.run);
-    Search search(m_, sized, maker, means, o_, [&](const Choice& choice, bool quick) {
-      tell("measuring quantized models", search_ ? search_->tried() : 0, 0);
-      Variant v = judged(choice, maker, evaluator, quick);
-      v.score = o_.metric && !quick ? o_.metric(v.model) : v.evaluation.merit_db();
+    const Evaluator evaluator(m_, samples_.all(), watched, o_.run);
+    if (o_.asked.compensate) maker.compensate(widest.nodes(), samples_.all(), o_.run);
+    BiasMeans means(m_, corrigible(widest), samples_.few(), o_.run);
+    Search search(m_, sized, maker, means, o_, [&](const Choice& choice, Effort effort) {
+      tell_progress("measuring quantized models", search_ ? search_->tried() : 0, 0);
+      Variant v = judged(choice, maker, evaluator, effort);
+      v.score = o_.metric && effort == Effort::everything ? o_.metric(v.model) : v.evaluation.merit_db();
       return v;
     });
     search_ = &search;
@@ -86,16 +84,17 @@ class Quantizer {
 
  private:
   Error nothing_to_do() const {
+    const Graph& g = m_.graph;
+    for (const NodeId n : g.nodes(g.main()))
+      if (const std::string_view op = g[n].op->name;
+          op.starts_with("QLinear") || op.ends_with("Integer") || op == "QGemm")
+        return error("quantize.nothing", cat("the model is quantized already: it holds ", op))
+            .help("quantize the float model; cameo convert changes the form of a quantized one");
     return error("quantize.nothing", cat("no node of the model can be quantized for ", target_.name))
         .help(target_.rounds_data
                   ? "only products with constant weights (Conv, Gemm, MatMul) and LSTM are quantized; in bodies of If, "
                     "Loop and Scan only Gemm and MatMul"
                   : "only products with constant weights in the main graph are quantized: Conv, Gemm, MatMul");
-  }
-
-  void tell(const char* what, uint64_t done, uint64_t all) const {
-    checkpoint();
-    if (o_.asked.progress && !o_.asked.progress(what, done, all)) throw error("budget.interrupted", "interrupted");
   }
 
   void prepare() {
@@ -108,7 +107,7 @@ class Quantizer {
     if (o_.asked.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);
     else
       for (Diag& d : admit(m_)) diags.add(std::move(d));
-    out_.findings = diags.all();
+    for (const Diag& d : diags.all()) out_.findings.push_back(d);
   }
 
   std::set<NodeId> kept_nodes() const {
@@ -117,7 +116,7 @@ class Quantizer {
     for (const std::string& pattern : o_.asked.keep) {
       bool any = false;
       for (const NodeId n : g.nodes(g.main()))
-        if (g[n].op->name == pattern || matches(label(g, n), pattern) ||
+        if (g[n].op->name == pattern || matches(node_name(g, n), pattern) ||
             std::any_of(g[n].outputs.begin(), g[n].outputs.end(),
                         [&](ValueId v) { return matches(g[v].name, pattern); }))
           out.insert(n), any = true;
@@ -137,67 +136,49 @@ class Quantizer {
     return out;
   }
 
-  // The first samples are looked at several times: they are kept, as far as they are not too large.
-  void keep_first(const Samples& samples) {
-    std::vector<Datum> inputs;
-    uint64_t bytes = 0;
-    while (kept_.size() < std::max<size_t>(1, o_.asked.check_samples) && bytes <= most_kept_bytes) {
-      if (!next(samples, inputs)) break;
-      for (const Datum& d : inputs)
-        if (d.kind == Datum::Kind::tensor) bytes += d.tensor.bytes().size();
-      kept_.push_back(inputs);
-    }
-    if (kept_.empty() && without_number_)
-      throw error("quantize.nan", cat("all ", without_number_, " samples hold NaN"));
-    if (kept_.empty())
-      throw error("quantize.samples", "there are no samples to calibrate with")
-          .help("some dozens of inputs as the model will see them");
-  }
-
-  // The next sample without NaN; infinities are what masks hold.
-  bool next(const Samples& samples, std::vector<Datum>& inputs) {
-    for (inputs.clear(); samples(inputs); inputs.clear()) {
-      if (std::none_of(inputs.begin(), inputs.end(), holds_nan)) return true;
-      ++without_number_;
-    }
-    return false;
-  }
-  static bool holds_nan(const Datum& d) {
-    if (d.kind != Datum::Kind::tensor || !is_float(d.tensor.dtype())) return false;
-    const Loaded<float> numbers(d.tensor);
-    return std::any_of(numbers.span().begin(), numbers.span().end(), [](float x) { return std::isnan(x); });
-  }
   void warn_of_nan() {
-    if (!without_number_) return;
+    const uint64_t n = samples_.without_number();
+    if (n)
+      tell_of(Severity::warning, "quantize.nan",
+              cat(n, n == 1 ? " sample holds" : " samples hold", " NaN and was left out"));
+  }
+  void tell_of(Severity severity, const char* code, std::string what) {
     Diag d;
-    d.severity = Severity::warning;
-    d.code = "quantize.nan";
-    d.what = cat(without_number_, without_number_ == 1 ? " sample holds" : " samples hold", " NaN and was left out");
+    d.severity = severity, d.code = code, d.what = std::move(what);
     out_.findings.push_back(std::move(d));
   }
 
-  // An even selection of the samples that were kept.
-  std::vector<std::vector<Datum>> few() const {
-    std::vector<std::vector<Datum>> out;
-    const size_t step = (kept_.size() + few_samples - 1) / few_samples;
-    for (size_t i = 0; i < kept_.size(); i += step) out.push_back(kept_[i]);
-    return out;
+  // Old files list every weight among the inputs. Those that samples give no value are constants.
+  void freeze_defaults() {
+    const std::vector<ValueId> params = run_inputs(m_.graph);
+    size_t frozen = 0;
+    for (size_t i = params.size(); i-- > 0;) {
+      if (!m_.graph[params[i]].weight || !samples_.leaves_open(i)) continue;
+      m_.graph.promote_to_initializer(params[i]);
+      samples_.drop(i);
+      ++frozen;
+    }
+    if (frozen)
+      tell_of(Severity::note, "quantize.weight-inputs",
+              cat(frozen, frozen == 1 ? " weight that is also an input becomes a constant"
+                                      : " weights that are also inputs become constants"));
   }
 
   std::unique_ptr<Calibration> calibrated(const Model& m, const Selection& s) {
     auto out = std::make_unique<Calibration>(m, wishes(s), o_.run);
-    for (const auto& inputs : kept_) {
-      tell("calibrating", out->samples(), 0);
+    for (const auto& inputs : samples_.all()) {
+      tell_progress("calibrating", out->samples(), 0);
       out->sample(inputs);
     }
     return out;
   }
 
-  // Each half of the samples with ranges that the other half gives, as other samples will meet them. Quick: the model
-  // is one of a half.
-  static Variant judged(const Choice& choice, VariantMaker& maker, const Evaluator& evaluator, bool quick) {
+  // Each half of the samples with ranges that the other half gives, as other samples will meet them. If not everything
+  // is asked for, the model is one of a half.
+  static Variant judged(const Choice& choice, VariantMaker& maker, const Evaluator& evaluator, Effort effort) {
+    const bool quick = effort != Effort::everything, few = effort == Effort::few_samples;
     const auto measured = [&](const Variant& it, Half half) {
-      return quick ? evaluator.compare(it.model, it.inserted.dequantized, half)
+      return quick ? evaluator.compare(it.model, it.inserted.dequantized, half, few)
                    : evaluator.measure(it.model, it.inserted.dequantized, half);
     };
     const bool halves = evaluator.samples() >= least_halved;
@@ -223,11 +204,11 @@ class Quantizer {
     infer(other.graph);
     auto second = calibrated(other, s);
     const std::vector<ValueId> watched(s.values().begin(), s.values().end());
-    const Evaluator evaluator(m_, kept_, watched, o_.run);
+    const Evaluator evaluator(m_, samples_.all(), watched, o_.run);
     const auto db = [&](const Model& m, const Calibration& c) {
       VariantMaker maker(m, target_, c, o_.asked.percentile);
       const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
-      return judged({.keep = keep, .method = method}, maker, evaluator, true).evaluation.merit_db();
+      return judged({.keep = keep, .method = method}, maker, evaluator, Effort::all_samples).evaluation.merit_db();
     };
     if (db(other, *second) <= db(m_, *calibration_)) return;
     m_ = std::move(other);
@@ -246,9 +227,9 @@ class Quantizer {
     return out;
   }
 
-  void calibrate(const Samples& samples) {
-    for (std::vector<Datum> inputs; next(samples, inputs);) {
-      tell("calibrating", calibration_->samples(), 0);
+  void calibrate() {
+    for (std::vector<Datum> inputs; samples_.next(inputs);) {
+      tell_progress("calibrating", calibration_->samples(), 0);
       calibration_->sample(inputs);
     }
   }
@@ -257,11 +238,12 @@ class Quantizer {
   Graph sized_graph() const {
     Graph g = m_.graph;
     const auto params = run_inputs(g);
-    for (size_t i = 0; i < params.size() && i < kept_[0].size(); ++i)
-      if (kept_[0][i].kind == Datum::Kind::tensor) {
+    const std::vector<Datum>& first = samples_.all()[0];
+    for (size_t i = 0; i < params.size() && i < first.size(); ++i)
+      if (first[i].kind == Datum::Kind::tensor) {
         Shape shape;
-        for (const int64_t size : kept_[0][i].tensor.shape()) shape.push_back(Dim(size));
-        g.fact(params[i]).type = Type::tensor(kept_[0][i].tensor.dtype(), shape);
+        for (const int64_t size : first[i].tensor.shape()) shape.push_back(Dim(size));
+        g.fact(params[i]).type = Type::tensor(first[i].tensor.dtype(), shape);
       }
     infer(g);
     return g;
@@ -300,13 +282,13 @@ class Quantizer {
   }
 
   // Models of LSTM or of bodies only.
-  Result without_ranges(const Samples& samples) {
-    const Evaluator evaluator(m_, kept_, {}, o_.run);
+  Result without_ranges() {
+    const Evaluator evaluator(m_, samples_.all(), {}, o_.run);
     QuantizeReport& r = out_.report;
     r.target = target_.name;
     r.method = "rounding at run time";
-    r.samples = kept_.size();
-    for (std::vector<Datum> inputs; next(samples, inputs);) ++r.samples;
+    r.samples = samples_.all().size();
+    for (std::vector<Datum> inputs; samples_.next(inputs);) ++r.samples;
     add_rest(evaluator);
     if (r.nodes.empty()) throw nothing_to_do();
     r.reached = o_.metric || r.db >= o_.asked.min_db;
@@ -363,7 +345,7 @@ class Quantizer {
   QuantizedNode node_report(NodeId n, const Variant& best, const VariantMaker& maker, const Search& search,
                             const std::set<NodeId>& asked) const {
     QuantizedNode out;
-    out.name = label(m_.graph, n);
+    out.name = node_name(m_.graph, n);
     out.op = m_.graph[n].op->name;
     out.quantized = best.nodes.contains(n);
     out.macs = search.macs(n);
@@ -405,9 +387,8 @@ class Quantizer {
   const Target& target_;
   Result out_;
   std::unique_ptr<Calibration> calibration_;
-  std::vector<std::vector<Datum>> kept_;
+  KeptSamples samples_;
   Search* search_ = nullptr;
-  size_t without_number_ = 0;
   std::vector<std::pair<ValueId, std::string>> names_;
 };
 
@@ -415,6 +396,8 @@ class Quantizer {
 
 int64_t lowest_opset(const std::string& target) { return target_of(target).opset; }
 
-Result quantize(Model& m, const Samples& samples, const Options& options) { return Quantizer(m, options).run(samples); }
+Result quantize(Model& m, const Samples& samples, const Options& options) {
+  return Quantizer(m, samples, options).run();
+}
 
 }  // namespace cameo::quant

@@ -44,7 +44,9 @@ Tensor to_tensor(const npy::Array& raw, DType wanted, const std::string& what) {
     throw error("file.unsupported",
                 cat(what, " has NumPy's dtype '", raw.descr, "', which ",
                     wanted == DType::undefined ? "has no meaning without a model" : cat("is not ", name(wanted))));
-  Tensor t(dtype, a.shape, a.data);
+  // Whole numbers may be places: what is checked has to be what is used, though the file changes.
+  const bool decides = dtype == DType::i64 || dtype == DType::i32;
+  Tensor t(dtype, a.shape, decides ? Bytes::own(a.data.text()) : a.data);
   if (is_sub_byte(wanted) && (dtype == DType::i8 || dtype == DType::u8)) return store(wanted, a.shape, t.to_ints());
   return t;
 }

@@ -10,6 +10,7 @@
 #include "ops/infer.h"
 #include "runtime/index_inputs.h"
 #include "support/error.h"
+#include "support/progress.h"
 
 namespace cameo::runtime {
 
@@ -58,7 +59,7 @@ enum class Fit : uint8_t { no, main_graph, everywhere };  // bodies may hold bra
 
 // False where an input would be too large.
 bool fix_inputs(Graph& g, const std::vector<ValueId>& params, const Sizes& sizes) {
-  forget_declared(g);
+  forget_before_run(g);
   for (const ValueId v : params) {
     Type& t = g.fact(v).type;
     if (!t.is_tensor() || !t.has_rank()) continue;
@@ -77,7 +78,8 @@ Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& siz
   try {
     for (const NodeId n : g.nodes(g.main())) check_node(g, n);
     return infer(g, {}, {.keep_declared = false}).findings.empty() ? Fit::everywhere : Fit::main_graph;
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (ends_work(e)) throw;
     return Fit::no;
   }
 }
@@ -141,7 +143,8 @@ std::set<ValueId> zero_inputs(const Graph& model, const std::vector<ValueId>& pa
   if (!fix_inputs(g, params, sizes)) return {};
   try {
     infer(g, {}, {.keep_declared = false});
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (ends_work(e)) throw;
     return {};
   }
   return inputs_that_index_one(g, params);

@@ -1,5 +1,6 @@
 #include "runtime/reference.h"
 
+#include "ops/control/stack.h"
 #include "ops/eval.h"
 #include "ops/foreign.h"
 #include "ops/gate.h"
@@ -54,7 +55,7 @@ class Interpreter {
       k.run_region = [&](size_t i, std::vector<Datum> args) {
         return region(i < n.regions.size() ? n.regions[i] : RegionId(), args);
       };
-      k.out_type = [&](size_t i) { return g_[n.outputs[i]].fact.type; };
+      k.out_type = [&](size_t i) { return stacked_type(g_, id, i); };
       k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
       k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
       def(*n.op).rules.eval(n.attrs.get(), k);
@@ -92,7 +93,7 @@ namespace {
 void check_main(const Graph& model, std::span<const Datum> inputs) {
   const std::lock_guard lock(inferring());
   Graph g = model;
-  forget_declared(g);
+  forget_before_run(g);
   const auto& params = g[g.main()].inputs;
   for (size_t i = 0; i < params.size(); ++i) {
     const bool given = i < inputs.size() && inputs[i].kind != Datum::Kind::none;

@@ -1,5 +1,6 @@
 #include "support/number_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -60,5 +61,48 @@ void append_shortest(std::string& out, float v) { append(out, v); }
 void append_shortest(std::string& out, double v) { append(out, v); }
 std::optional<float> parse_float(std::string_view text) { return parse<float>(text); }
 std::optional<double> parse_double(std::string_view text) { return parse<double>(text); }
+
+#if defined(__cpp_lib_to_chars)
+double leading_double(std::string_view text, size_t& used) {
+  used = 0;
+  size_t at = std::min(text.find_first_not_of(" \t\n\v\f\r"), text.size());
+  if (at < text.size() && text[at] == '+' && at + 1 < text.size() && text[at + 1] != '-') ++at;
+  double v = 0;
+  const auto [end, code] = std::from_chars(text.data() + at, text.data() + text.size(), v);
+  if (code == std::errc::invalid_argument) return 0;
+  used = static_cast<size_t>(end - text.data());
+  if (code == std::errc()) return v;
+  const std::string_view number = text.substr(at, used - at);  // too large, or too small
+  const double size = number.find("e-") != number.npos || number.find("E-") != number.npos ? 0 : HUGE_VAL;
+  return number[0] == '-' ? -size : size;
+}
+namespace {
+std::string written(double v, std::chars_format format, int precision) {
+  char buffer[400];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, v, format, precision).ptr);
+}
+}  // namespace
+std::string fixed_text(double v, int decimals) { return written(v, std::chars_format::fixed, decimals); }
+std::string short_text(double v, int digits) { return written(v, std::chars_format::general, digits); }
+std::string scientific_text(double v, int decimals) { return written(v, std::chars_format::scientific, decimals); }
+#else
+double leading_double(std::string_view text, size_t& used) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double v = std::strtod(copy.c_str(), &end);
+  used = static_cast<size_t>(end - copy.c_str());
+  return v;
+}
+namespace {
+std::string written(const char* format, double v, int precision) {
+  char buffer[400];
+  std::snprintf(buffer, sizeof buffer, format, precision, v);
+  return buffer;
+}
+}  // namespace
+std::string fixed_text(double v, int decimals) { return written("%.*f", v, decimals); }
+std::string short_text(double v, int digits) { return written("%.*g", v, digits); }
+std::string scientific_text(double v, int decimals) { return written("%.*e", v, decimals); }
+#endif
 
 }  // namespace cameo::support

@@ -148,6 +148,14 @@ def many_loops(n):
     return plain(chain_of(n, one), [ints("turns", [], [2])])
 
 
+def many_scans(n):
+    def one(i, a, b):
+        inputs = [value_info(f"s{i}", [2]), value_info(f"r{i}", [2])]
+        body = [node("Add", [f"s{i}", f"r{i}"], [f"t{i}"]), node("Neg", [f"r{i}"], [f"u{i}"])]
+        return node("Scan", ["start", a], ["", b], num_scan_inputs=1) + graph_attribute("body", body, inputs, [untyped(f"t{i}"), untyped(f"u{i}")])
+    return plain(chain_of(n, one), [floats("start", [2], [0, 0])])
+
+
 def large_body(n):
     """One Loop whose body reads N values from outside."""
     around = [node("Sin", ["x"], ["o0"])] + [node("Sin", [f"o{i}"], [f"o{i + 1}"]) for i in range(n)]
@@ -178,6 +186,12 @@ def call(name, a, b): return node(name, [a], [b]) + field(7, "f")
 def many_functions(n):
     data = plain(chain_of(n, lambda i, a, b: call(f"F{i}", a, b))) + field(8, field(1, "f") + field(2, 1))
     return data + b"".join(function(f"F{i}", [node("Relu", ["a"], ["t"]), node("Neg", ["t"], ["b"])]) for i in range(n))
+
+
+def chained_functions(n):
+    """Each calls the next."""
+    data = plain([call("F0", "x", "y")]) + field(8, field(1, "f") + field(2, 1))
+    return data + b"".join(function(f"F{i}", [call(f"F{i + 1}", "a", "b") if i < n else node("Relu", ["a"], ["b"])]) for i in range(n + 1))
 
 
 def many_calls(n):

@@ -93,7 +93,8 @@ def test_names_that_are_wrong_are_refused(t):
 def test_dim_ranges(t):
     told = exported(t, "blocks.pt", "--input", "x=f32[batch:1..64,6]")
     assert told["inputs"][0]["shape"] == ["batch", 6]
-    assert exported(t, "blocks.pt", "--input", "x=f32[batch:%32,6]")["inputs"][0]["shape"] == ["batch", 6]
+    for text in ("batch:%32", "batch:4..", "batch:..64"):
+        assert exported(t, "blocks.pt", "--input", f"x=f32[{text},6]")["inputs"][0]["shape"] == ["batch", 6]
 
 
 def test_example_inputs_and_verify(t):
@@ -108,6 +109,16 @@ def test_example_inputs_and_verify(t):
     assert told["inputs"][0]["shape"] == ["rows", 6]
     t.path("x.npy").write_bytes(o.npy([5, 6], [0.5] * 30))
     assert exported(t, "blocks.pt", "--inputs", "x.npy")["inputs"][0]["shape"] == [5, 6]
+
+
+def test_what_cannot_be_compared_leaves_no_model(t):
+    t.path("other.npz").write_bytes(o.npz(z=o.npy([4, 3], [1.0] * 12)))
+    t.path("none.npz").write_bytes(o.npz())
+    t.path("text.npz").write_bytes(b"no zip")
+    cases = ("missing.npz", 3, "file.missing"), ("text.npz", 3, "file.not-npy"), ("other.npz", 2, "use.input-name"), ("none.npz", 1, "verify.outputs")
+    for expected, code, error in cases:
+        t.fails("export", data(t, "blocks.pt"), "-o", "b.onnx", "--inputs", data(t, "blocks_in.npz"), "--verify", expected, code=code, error=error)
+        assert not t.path("b.onnx").exists(), expected
 
 
 def test_verify_says_what_differs(t):

@@ -26,12 +26,6 @@ def test_wrong_use(t):
     t.fails("run", "a.onnx", "--repeat", code=2, error="use.missing-value")
 
 
-def test_unbuilt_verbs_say_so(t):
-    for verb in ["capsule"]:
-        result = t.run(verb, "x", code=2)
-        assert "not built yet" in result.err and len(result.err.splitlines()) == 1
-
-
 def test_files_that_are_no_models(t):
     t.fails("show", "absent.onnx", code=3, error="file.missing")
     t.path("empty.onnx").write_bytes(b"")
@@ -45,3 +39,7 @@ def test_files_that_are_no_models(t):
 def test_json_errors(t):
     told = json.loads(t.run("show", "absent.onnx", "--json", code=3).err)
     assert told["code"] == "file.missing" and told["severity"] == "error"
+
+
+def test_a_verb_of_the_contract_that_is_not_built_says_what_else_to_do(t):
+    assert "cameo extract" in t.fails("capsule", "x", code=2, error="use.unknown-verb").err

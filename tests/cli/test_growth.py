@@ -24,10 +24,14 @@ ROWS = [
     ("fan", RUN, 5000),                 # every output looked through all buffers
     ("fan_of_products", RUN, 5000),     # buffers were compared each with each
     ("large_body", RUN, 5000),
+    ("many_branches", RUN, 3000),       # each body was planned over a copy of the whole graph
+    ("many_loops", RUN, 3000),
+    ("many_scans", ("run", "m.onnx", "--random", "0", "--reference", "-o", "out.npz"), 3000),
     ("many_sizes", INFER, 3000),
     ("sum_of_sizes", INFER, 3000),
     ("nested_branches", INFER, 3000),
     ("backwards", CHECK, 5000),
+    ("chained_functions", CHECK, 3000),  # each round took one more away
     ("named_chain", VIEW, 3000),
     ("heads", ("prepare", "m.onnx", "out.onnx", "--no-verify"), 1000),
     ("unary_chain", ("merge", "m.onnx", "m.onnx", "out.onnx", "--connect", "y=x"), 5000),

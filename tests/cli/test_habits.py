@@ -1,4 +1,6 @@
 """What fingers type out of habit: onnxsim's call, flags of other tools, -o everywhere, names that promise another format."""
+import json
+
 SCALED = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[n,3] x) => (float[n,3] y) <float one = {1}> { i = Identity(x)  m = Mul(i, one)  y = Relu(m) }
 """
@@ -88,6 +90,21 @@ def test_verbs_of_other_tools(t):
                           ("netron", "cameo view"), ("infer_shapes", "cameo infer"), ("fp16", "--float f16"), ("simplfy", "did you mean simplify")):
         r = t.attempt(verb, "net.onnx")
         assert r.code == 2 and "use.unknown-verb" in r.err and instead in r.err, str(r)
+
+
+def test_sizes_that_are_no_numbers(t):
+    model(t)
+    for size in ("x", "", "3x", "-1", "99999999999999999999", "1..y"):
+        for words in (("run", "net.onnx", "--random", "0", "--dim"), ("verify", "net.onnx", "net.onnx", "--random", "0", "--dim"),
+                      ("lint", "net.onnx", "--target", "opencv", "--fix", "out.onnx", "--dim"), ("prepare", "net.onnx", "out.onnx", "--fix-size")):
+            r = t.attempt(*words, f"n={size}")
+            assert r.code == 2 and "use.value" in r.err, (words, size, r)
+
+
+def test_lists_for_machines(t):
+    for words in (("lint", "--list-targets"), ("lint", "--list-rules"), ("simplify", "--list-rules")):
+        rows = [json.loads(line) for line in t.attempt(*words, "--json").out.splitlines()]
+        assert len(rows) > 5 and all(rows), words
 
 
 def test_sizes_that_no_input_has(t):

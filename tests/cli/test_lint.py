@@ -133,6 +133,32 @@ def test_fix_expands_what_a_target_lacks(t):
     t.run("verify", "net.onnxtxt", "out.onnx", "--random", "1")
 
 
+def test_fix_writes_pools_along_one_axis_along_two(t):
+    found = fixed(t, '<ir_version: 8, opset_import: ["" : 19]> g (float[1,3,10] x) => (float[1,3,4] y, float[1,3,5] z, float[1,3,6] w) { y = AveragePool<kernel_shape=[3], strides=[2]>(x) '
+                     'z = MaxPool<kernel_shape=[2], strides=[2]>(x) w = MaxPool<kernel_shape=[3], dilations=[2]>(x) }', "tensorrt")
+    assert not [f for f in found["after"]["findings"] if f["severity"] == "error"]
+
+
+def test_fix_expands_resizes_that_a_target_lacks(t):
+    for opset in (17, 18, 19):
+        for target in ("tensorrt", "openvino") if opset > 17 else ("tensorrt",):
+            how = 'mode="linear", antialias=1' if target == "openvino" else 'mode="cubic"'
+            found = fixed(t, f'<ir_version: 8, opset_import: ["" : {opset}]> g (float[1,1,10,10] x) => (float[1,1,7,7] y) <int64[4] s = {{1,1,7,7}}> {{ y = Resize<{how}>(x, , , s) }}', target)
+            assert [s["done"] for s in found["steps"]] == [True] and not [f for f in found["after"]["findings"] if f["severity"] == "error"]
+
+
+def test_fix_expands_only_the_form_that_is_lacked(t):
+    fixed(t, '<ir_version: 8, opset_import: ["" : 19]> g (float[1,3,10,10] x) => (float[1,3,5,5] y, float[1,3,6,6] w) { y = MaxPool<kernel_shape=[2,2], strides=[2,2], ceil_mode=1>(x) '
+             'w = MaxPool<kernel_shape=[3,3], dilations=[2,2]>(x) }', "tensorrt")
+    assert t.run("show", "out.onnx", "--text").out.count("MaxPool<") == 1
+
+
+def test_unknown_rules_are_not_ignored_without_a_word(t):
+    t.path("net.onnxtxt").write_text('<ir_version: 8, opset_import: ["" : 18]> g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }')
+    assert "did you mean resize-cubic" in t.run("lint", "net.onnxtxt", "--ignore", "resize-cubik", code=2).err
+    t.run("lint", "net.onnxtxt", "--ignore", "resize-cubic,tensorrt.resize*,openvino.type@x,*.license")
+
+
 def test_fix_widens_element_types(t):
     found = fixed(t, '<ir_version: 8, opset_import: ["" : 18]> g (uint16[2,2] x) => (int64[1,2] y) { y = ArgMax(x) }', "onnxruntime")
     assert [(s["cure"], s["done"]) for s in found["steps"]] == [("widen", True)] and found["before"]["errors"] == 1

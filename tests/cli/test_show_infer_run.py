@@ -13,6 +13,7 @@ def test_show(t):
     assert "x  f32[batch,2]" in out and "dynamic dims: batch" in out and "MACs: 6*batch" in out
     told = t.run("show", "net.onnx", "--json").json
     assert told["operators"] == {"Add": 1, "MatMul": 1, "Relu": 1} and told["parameters"] == 9 and told["weight_bytes"] == 36
+    assert told["data_files"] == []
     assert told["inputs"] == [{"name": "x", "type": "f32[batch,2]", "dtype": "f32", "shape": ["batch", 2]}]
     assert t.run("show", "-", input=o.linear()).out.startswith("-: ONNX model")
 
@@ -110,3 +111,21 @@ def test_run_refuses_wrong_inputs(t):
     t.path("name.npz").write_bytes(o.npz(z=o.npy([1, 2], [1, 2])))
     t.fails("run", net, "--inputs", "name.npz", code=2, error="use.input-name")
     t.fails("run", net, "--random", "1", "--keep-outputs", "nothing*", code=1, error="run.no-match")
+
+
+def test_infer_describes_values_of_the_file_only(t):
+    """An old form becomes several nodes inside; where it is written as it was, their values are no names of the file."""
+    old = o.node("GroupNormalization", ["a", "s", "s"], ["b"], num_groups=2)
+    rest = [o.value_info("x", [2, 4, 3]), o.value_info("s", [2])]
+    y = [o.value_info("y", [2, 4, 3])]
+    plain = o.model([o.node("Identity", ["x"], ["a"]), old, o.node("Relu", ["b"], ["y"])], rest, y, opset=18, ir=10)
+    f = o.field
+    body = f(1, "F") + f(4, "a") + f(4, "s") + f(5, "c") + f(7, old) + f(7, o.node("Relu", ["b"], ["c"])) + f(9, f(1, "") + f(2, 18)) + f(10, "f")
+    call = o.node("F", ["x", "s"], ["y"]) + f(7, "f")
+    inside = o.model([call], rest, y, opset=18, ir=10) + f(8, f(1, "f") + f(2, 1)) + f(25, body)
+    for data in (plain, inside):
+        t.path("old.onnx").write_bytes(data)
+        t.run("infer", "old.onnx", "typed.onnx")
+        made = t.path("typed.onnx").read_bytes()
+        assert b"GroupNormalization" in made
+        assert not [name for name in (b"Unsqueeze", b"Expand", b"Reshape", b"Concat", b"Shape_0", b"Slice") if name in made], made

@@ -223,6 +223,27 @@ def released(lib, model, gone, session, accepted, refused):
         refused("a handle of another kind", 0)
 
 
+def nothing_is_left(lib, gone, wrong):
+    """After a refusal, what was to be given is null, whatever the caller's pointer was before."""
+    calls = {name: lambda f, out: f(gone, out) for name in ("describe", "text", "findings", "stats")}
+    calls |= {name: lambda f, out: f(gone, None, out) for name in ("check", "lint", "export", "infer", "edit", "open_session")}
+    calls |= {name: lambda f, out: f(gone, None, out, None) for name in ("simplify", "fix_lint", "prepare", "quantize_dynamic", "convert_weights")}
+    calls |= {"diff": lambda f, out: f(gone, gone, out), "explain": lambda f, out: f(gone, None, 0, out), "verify": lambda f, out: f(gone, gone, None, out),
+              "picture": lambda f, out: f(gone, 0, out), "page": lambda f, out: f(gone, b"m", out), "operators": lambda f, out: f(b"[", out),
+              "load": lambda f, out: f(None, out), "load_bytes": lambda f, out: f(None, c_size_t(1), out), "save_checked": lambda f, out: f(gone, b"m", None, out),
+              "bytes": lambda f, out: f(gone, None, out, byref(c_size_t())), "weight": lambda f, out: f(gone, b"w", out, byref(c_size_t())),
+              "merge": lambda f, out: f(gone, gone, None, out), "convert": lambda f, out: f(gone, 0, None, out, None), "run": lambda f, out: f(gone, None, 0, out),
+              "extract": lambda f, out: f(gone, None, 0, None, 0, out), "open_desk": lambda f, out: f(b"[", out), "open_view": lambda f, out: f(gone, b"m", None, out),
+              "ask": lambda f, out: f(gone, b"{}", None, 0, byref(c_void_p()), out), "quantize_weights": lambda f, out: f(gone, None, None, None, byref(c_void_p()), out),
+              "run_into": lambda f, out: f(gone, None, 0, None, 0, out, byref(c_void_p()))}
+    for name, call in calls.items():
+        out = c_void_p(0x1234)
+        if call(getattr(lib, f"cameo_{name}"), byref(out)) == 0 or out.value is not None:
+            wrong.append(f"cameo_{name} leaves a pointer after a refusal")
+        if name in ("describe", "text", "stats", "check", "lint", "diff", "explain", "rules", "picture", "load", "simplify") and call(getattr(lib, f"cameo_{name}"), None) == 0:
+            wrong.append(f"cameo_{name} takes no pointer for its result")
+
+
 def main(library, archive):
     lib = ctypes.CDLL(library)
     lib.cameo_last_findings.restype = c_char_p
@@ -314,6 +335,7 @@ def main(library, archive):
     lib.cameo_release_model(edited)
     lib.cameo_release_model(exported)
     released(lib, model, edited, session, accepted, refused)
+    nothing_is_left(lib, edited, wrong)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -113,6 +113,7 @@ INT = [
     (1, "len(<str>)"),
     (3, of_list("len({0})", of=None)), (2, of_list("{0}[0]", "{0}[-1]", "{0}[{1}]", holes=("small",))),
     (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", "{0}.index({0}[-1])", holes=("int",))), (1, of_dict("{0}[{1}]")),
+    (1, of_list("len({0}[{1}:])", "sum({0}[:{1}])", "sum({0}[{1}:-1])", holes=("int",))),
     (1, of_dict("len({0})", of=None)), (3, member("int")),
 ]
 

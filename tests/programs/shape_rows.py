@@ -25,6 +25,7 @@ def view(s):
     colons = ":, " * k
     rows = [(f"{{0}}[{colons}1:]", put(shape, k, s.fresh())), (f"{{0}}[{colons}:-1]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}::2]", put(shape, k, s.fresh())),
+            (f"{{0}}[{colons}{{0}}.size({k}) - 3:]", put(shape, k, s.fresh())), (f"{{0}}[{colons}:{{0}}.size({k}) - {{0}}.size(0)]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}0]", kept(shape, k)), (f"{{0}}[{colons}-1]", kept(shape, k)), (f"{{0}}.select({k}, 0)", kept(shape, k)),
             (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}[{colons}-1:]", put(shape, k, 1)),
             (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]),
@@ -244,6 +245,18 @@ def mapped(s):
     return Expr(Tensor("f32", shape), text, [x])
 
 
+def square(s):
+    """Tables over an axis of any size: the diagonal, every pair."""
+    x = base(s, lambda t: t.rank == 1)
+    if not x:
+        return None
+    (n,), dtype = x.type.shape, s.rng.choice(["f32", "i64", "bool", "i32"])
+    text, made = s.rng.choice([("torch.eye({0}.size(0), dtype=" + DTYPES[dtype] + ")", Tensor(dtype, (n, n))),
+                               ("torch.combinations({0}, 2)", Tensor(x.type.dtype, (s.fresh(), 2))),
+                               ("torch.outer({0}, {0})", Tensor(x.type.dtype, (n, n)))])
+    return Expr(made, text, [x])
+
+
 def alike(s):
     x = s.pick_tensor()
     return like(s, x.type, 2) if x else None
@@ -251,9 +264,9 @@ def alike(s):
 
 OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, chosen), (2, product), (1, counted), (2, padded),
          (3, from_list), (1, from_ints), (2, member),
-         (1, from_dict), (2, mixed), (1, divided), (5, alike)]
+         (1, from_dict), (2, mixed), (1, divided), (1, square), (5, alike)]
 EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (2, mixed),
-                (1, divided), (1, mapped), (6, alike)]
+                (1, divided), (1, square), (1, mapped), (6, alike)]
 
 
 def other(s, rows=None):

@@ -29,6 +29,16 @@ int64_t setting(const char* name, int64_t fallback) {
   return text ? std::atoll(text) : fallback;
 }
 
+// Operators of which no call can be written down, and why.
+constexpr std::pair<std::string_view, std::string_view> uncalled[] = {
+    {"CastMap", "takes a map"},
+    {"DictVectorizer", "takes a map"},
+    {"Gradient", "takes a graph"},
+    {"Scatter", "an older spelling: graphs have ScatterElements"},
+    {"SequenceEmpty", "has neither operands nor sizes"},
+    {"Upsample", "an older spelling: graphs have Resize"},
+};
+
 using Calls = std::map<std::string, std::vector<Call>>;
 const Calls& calls() {
   static const Calls all = [] {
@@ -142,7 +152,13 @@ TEST_P(HostileNodes, AreComputedOrRefused) {
   const std::string& op = GetParam();
   if (std::find(unchecked.begin(), unchecked.end(), op) != unchecked.end()) GTEST_SKIP() << "listed as unchecked";
   const auto found = calls().find(op);
-  if (found == calls().end()) GTEST_SKIP() << "no valid call of it is at hand";
+  if (found == calls().end()) {
+    const auto why =
+        std::find_if(std::begin(uncalled), std::end(uncalled), [&](const auto& u) { return u.first == op; });
+    if (why != std::end(uncalled)) GTEST_SKIP() << why->second;
+    ASSERT_FALSE(std::getenv("CAMEO_CONFORMANCE")) << "no valid call of it: node_calls.inc has those that ONNX lacks";
+    GTEST_SKIP() << "without the conformance corpus no valid call of it is at hand";
+  }
   Sampler s(static_cast<uint32_t>(setting("CAMEO_HOSTILE_SEED", 7)));
   size_t accepted = 0;
   for (int64_t i = setting("CAMEO_HOSTILE_TRIES", 25); i > 0; --i)

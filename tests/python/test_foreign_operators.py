@@ -55,6 +55,16 @@ CASES = {
     "DynamicQuantizeLSTM": ("DynamicQuantizeLSTM", [f32(6, 2, 4), i8(1, 4, 20), i8(1, 5, 20), f32(1, 40), None, None, None, None,
                                                     np.float32([0.004]), np.int8([3]), np.float32([0.003]), np.int8([-2])],
                             {"hidden_size": 5}, TensorProto.FLOAT, 0.02),
+    # One sequence, whose state has a range of its own in onnxruntime too.
+    "DynamicQuantizeLSTM of one sequence": (
+        "DynamicQuantizeLSTM", [f32(30, 1, 6), i8(1, 6, 68), i8(1, 17, 68), f32(1, 136), None, f32(1, 1, 17), f32(1, 1, 17), None,
+                                f32(1, 68) ** 2 * np.float32(0.01) + np.float32(0.001), np.zeros((1, 68), np.int8),
+                                f32(1, 68) ** 2 * np.float32(0.01) + np.float32(0.001), np.zeros((1, 68), np.int8)],
+        {"hidden_size": 17, "direction": "reverse"}, TensorProto.FLOAT, 0),
+    "DynamicQuantizeLSTM with peepholes, other activations and a clip": (
+        "DynamicQuantizeLSTM", [f32(6, 1, 4), u8(1, 4, 20), u8(1, 5, 20), None, None, None, None, f32(1, 15), np.float32([0.004]), np.uint8([120]),
+                                np.float32([0.003]), np.uint8([131])],
+        {"hidden_size": 5, "clip": 1.5, "activations": ["HardSigmoid", "Softsign", "Tanh"]}, TensorProto.FLOAT, 0),
     "DynamicQuantizeLSTM in both directions, by column": (
         "DynamicQuantizeLSTM", [f32(6, 2, 4), i8(2, 4, 20), i8(2, 5, 20), f32(2, 40), None, None, None, None,
                                 f32(2, 20) ** 2 * np.float32(0.01) + np.float32(0.001), np.zeros((2, 20), np.int8),

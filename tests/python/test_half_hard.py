@@ -85,3 +85,58 @@ def test_no_more_casts_than_there_are_where_everything_is_half(cameo, tmp_path):
     done = cameo("--json", "convert", tmp_path / "m.onnx", tmp_path / "h.onnx", "--float", "f16", "--keep-io")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["casts"] <= 2
+
+
+def converted(cameo, folder, nodes, inputs, outputs, weights, *flags, opset=17):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8 if opset < 20 else 9), folder / "m.onnx")
+    done = cameo("convert", folder / "m.onnx", folder / "h.onnx", "--float", "f16", "--keep-io", *flags)
+    assert done.returncode == 0, done.stderr
+    assert "convert.unchecked" not in done.stderr
+    model = onnx.load(folder / "h.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-4])
+def test_epsilons_of_norms_stay_in_onnxruntime(cameo, tmp_path, epsilon):
+    """Its optimiser makes one operator of such a norm, and takes 1e-5 for an epsilon that is not f32."""
+    scalar = lambda name, v: numpy_helper.from_array(np.array(v, np.float32), name)
+    nodes = [node("MatMul", ["x", "w"], ["a"]), node("Pow", ["a", "two"], ["s"]), node("ReduceMean", ["s"], ["m"], axes=[-1]), node("Add", ["m", "epsilon"], ["e"], name="sum"),
+             node("Sqrt", ["e"], ["r"]), node("Div", ["a", "r"], ["d"]), node("Mul", ["d", "g"], ["n"]), node("MatMul", ["n", "w"], ["y"])]
+    weights = [SQUARE, scalar("two", 2), scalar("epsilon", epsilon), numpy_helper.from_array(np.ones(16, np.float32), "g")]
+    x = (np.random.default_rng(1).normal(size=(4, 16)) * 5e-3).astype(np.float32)
+    np.savez(tmp_path / "x.npz", x=x)
+    converted(cameo, tmp_path, nodes, [info("x", 4, 16)], [info("y", 4, 16)], weights, "--calibrate", tmp_path / "x.npz")
+    run = lambda name: onnxruntime.InferenceSession(str(tmp_path / name), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+    wanted = run("m.onnx")
+    np.testing.assert_allclose(run("h.onnx"), wanted, atol=5e-3 * np.abs(wanted).max())
+
+
+def test_parameters_behind_identities_are_measured(cameo, tmp_path):
+    """Exporters write Identity before parameters that two modules share."""
+    names = ["scale", "bias", "mean", "variance"]
+    weights = [numpy_helper.from_array((RNG.normal(size=(4, 3, 3, 3)) * 0.2).astype(np.float32), "k"), *[numpy_helper.from_array(np.full(4, 0.5, np.float32), n) for n in names]]
+    nodes = [node("Conv", ["x", "k"], ["c"]), *[node("Identity", [n], [f"{n}_2"]) for n in names], node("BatchNormalization", ["c", *[f"{n}_2" for n in names]], ["y"])]
+    converted(cameo, tmp_path, nodes, [info("x", 1, 3, 9, 9)], [info("y", 1, 4, 7, 7)], weights)
+    x = np.random.default_rng(1).random((1, 3, 9, 9)).astype(np.float32)
+    run = lambda name: onnxruntime.InferenceSession(str(tmp_path / name), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+    np.testing.assert_allclose(run("h.onnx"), run("m.onnx"), atol=1e-2)
+
+
+def test_grids_that_onnxruntime_has_no_kernel_for(cameo, tmp_path):
+    nodes = [node("Conv", ["x", "k"], ["c"], pads=[1, 1, 1, 1]), node("AffineGrid", ["t", "size"], ["g"]), node("GridSample", ["c", "g"], ["y"])]
+    weights = [numpy_helper.from_array((RNG.normal(size=(4, 3, 3, 3)) * 0.2).astype(np.float32), "k"), ints("size", [1, 4, 9, 9])]
+    converted(cameo, tmp_path, nodes, [info("x", 1, 3, 9, 9), info("t", 1, 2, 3)], [info("y", 1, 4, 9, 9)], weights, opset=20)
+    feeds = {"x": np.random.default_rng(1).random((1, 3, 9, 9)).astype(np.float32), "t": np.array([[[1, 0.1, 0], [0, 1, 0.1]]], np.float32)}
+    run = lambda name: onnxruntime.InferenceSession(str(tmp_path / name), providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+    np.testing.assert_allclose(run("h.onnx"), run("m.onnx"), atol=2e-2)
+
+
+def test_bits_that_are_read_as_another_type_stay(cameo, tmp_path):
+    nodes = [PRODUCT, node("BitCast", ["a"], ["y"], to=TensorProto.INT32), node("MatMul", ["a", "w"], ["z"])]
+    graph = helper.make_graph(nodes, "g", [info("x", 4, 16)], [info("y", 4, 16, kind=TensorProto.INT32), info("z", 4, 16)], [SQUARE])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 26)], ir_version=13), tmp_path / "m.onnx")
+    done = cameo("convert", tmp_path / "m.onnx", tmp_path / "h.onnx", "--float", "f16", "--no-check")
+    assert done.returncode == 0, done.stderr
+    onnx.checker.check_model(onnx.load(tmp_path / "h.onnx"), full_check=True)

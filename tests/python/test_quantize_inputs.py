@@ -182,3 +182,21 @@ def test_a_stream(cameo, tmp_path):
     with open(tmp_path / "stream", "rb") as stream:
         done = cameo("quantize", tmp_path / "net.onnx", tmp_path / "small.onnx", "--calibrate", "-", stdin=stream)
     assert done.returncode == 0 and "from 10 samples" in done.stderr, done.stderr
+
+
+def test_weights_that_are_also_inputs(cameo, tmp_path):
+    weights = dict(w=weight(8, 3, 3, 3), b=weight(8))
+    inner = graph("g", [node("Conv", ["x", "w", "b"], ["y"])], [value("x", F, ["n", 3, 8, 8]), *(value(k, F, v.shape) for k, v in weights.items())],
+                  [value("y", F, ["n", 8, 6, 6])], weights)  # as files before IR version 4 have it
+    onnx.save(helper.make_model(inner, opset_imports=[helper.make_opsetid("", 8)], ir_version=3), tmp_path / "net.onnx")
+    model, out = quantized(cameo, tmp_path, [{"x": data(1, 3, 8, 8)} for _ in range(6)])
+    assert [i.name for i in model.graph.input] == ["x"] and "100 % of the multiplications" in out
+
+
+def test_quantized_already(cameo, tmp_path):
+    saved(tmp_path / "net.onnx", [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("QLinearMatMul", ["q", "s", "z", "w", "s", "i", "s", "z"], ["p"]),
+                                  node("DequantizeLinear", ["p", "s", "z"], ["y"])],
+          [value("x", F, ["n", 8])], [value("y", F, ["n", 4])], dict(s=np.float32(0.1), z=np.uint8(128), i=np.int8(0), w=np.arange(-16, 16, dtype=np.int8).reshape(8, 4)))
+    np.save(tmp_path / "x.npy", data(8, 8))
+    done = cameo("quantize", tmp_path / "net.onnx", tmp_path / "again.onnx", "--calibrate", tmp_path / "x.npy")
+    assert done.returncode == 1 and "quantized already" in done.stderr and not (tmp_path / "again.onnx").exists(), done.stderr

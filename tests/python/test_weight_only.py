@@ -199,6 +199,24 @@ def test_methods_with_data_are_no_worse_than_rounding(cameo, tmp_path):
     assert search < rounding and found["gptq"] < 0.7 * rounding and found["awq"] < rounding
 
 
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+@pytest.mark.parametrize("bits", ["8", "4"])
+def test_channels_that_few_samples_leave_silent_are_not_given_up(cameo, tmp_path, method, bits):
+    """Sixteen samples in which three of four channels are 0, which others are not: steps must not be spent on the rest alone."""
+    rng = np.random.default_rng(0)
+    product(tmp_path / "m.onnx", 256, 16)
+    known = np.maximum(rng.normal(size=(16, 256)), 0).astype(np.float32)
+    known[:, rng.permutation(256)[:192]] = 0
+    np.savez(tmp_path / "samples.npz", x=known)
+    x = np.maximum(rng.normal(size=(64, 256)), 0).astype(np.float32)
+    wanted = run(tmp_path / "m.onnx", {"x": x})[0]
+    noises = {}
+    for flags in ([], ["--method", method, "--calibrate", tmp_path / "samples.npz"]):
+        quantized(cameo, tmp_path, "--bits", bits, "--form", "qdq", *flags)
+        noises[len(flags)] = np.square(run(tmp_path / "q.onnx", {"x": x})[0] - wanted).sum()
+    assert noises[4] < 3 * noises[0]
+
+
 def test_wrong_use(cameo, tmp_path):
     product(tmp_path / "m.onnx", 64, 8)
     for flags in (["--bits", "3"], ["--bits", "4", "--block", "48"], ["--bits", "4", "--method", "best"], ["--bits", "4", "--form", "x"],

@@ -26,11 +26,13 @@ class Cases:
         self.corpus, self.place, self.cameo = pathlib.Path(corpus), pathlib.Path(place), cameo
         self.place.mkdir(parents=True, exist_ok=True)
 
-    def all(self):
+    def all(self, only=()):
         by_op = {}
         for folder in sorted(self.corpus.iterdir()):
             if folder.is_dir() and "_expanded" not in folder.name and (base := self._base(folder)):
                 op = base[0].graph.node[0].op_type
+                if only and op not in only:
+                    continue
                 if (_since(op, base[0]) or 0) > NEWEST:
                     base = (self._converted(folder.name, base[0], NEWEST, op) or base[0], *base[1:])
                 by_op.setdefault(op, []).append((folder.name, *base))

@@ -77,17 +77,17 @@ def ncnn(path):
             if net.load_param(str(param)) or net.load_model(str(param.with_suffix(".bin"))):
                 raise RuntimeError("ncnn does not load what pnnx wrote")
             extractor = net.create_extractor()
+            fed, given = _batch_axes(pathlib.Path(folder) / "m_ncnn.py")
             for name, array in zip(net.input_names(), feeds.values()):
-                inner = array[0] if array.ndim > 1 and array.shape[0] == 1 else array
-                if inner.dtype.kind in "iu":
-                    inner = inner.astype(np.int32)  # ncnn reads indices as such
-                extractor.input(name, engine.Mat(np.ascontiguousarray(inner)).clone())
+                if array.dtype.kind in "iu":
+                    array = array.astype(np.int32)  # ncnn reads indices as such
+                extractor.input(name, engine.Mat(np.ascontiguousarray(array), batch_index=fed.get(name, _NO_BATCH)).clone())
             out = []
             for name in net.output_names():
                 code, got = extractor.extract(name)
                 if code:
                     raise RuntimeError(f"ncnn fails with {code}")
-                out.append(np.array(got))
+                out.append(np.array(got.numpy(batch_index=given.get(name, _NO_BATCH))))
             return out
     return run
 
@@ -132,6 +132,17 @@ def tflite(path):
 def _either_order(array):
     """onnx2tf writes pictures with their channels last; whether it did is not in the file."""
     return (array, array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1))) if 3 <= array.ndim <= 5 else array
+
+
+_NO_BATCH = 233  # pnnx's number for "none of the axes"
+
+
+def _batch_axes(script):
+    """Which axis of each input and output is the batch, as the script says that pnnx writes beside the model: ncnn has that one apart from the others."""
+    text = script.read_text()
+    inputs = {name: int(axis) for name, axis in re.findall(r'ex\.input\("(\w+)", ncnn\.Mat\(.*batch_index=(\d+)\)', text)}
+    outputs = {name: int(axis) for name, axis in re.findall(r"\((\w+)\.numpy\(batch_index=(\d+)\)\)", text)}
+    return inputs, outputs
 
 
 def _pnnx():

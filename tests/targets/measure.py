@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What engines take, tried operator by operator: every ONNX operator, each version of it, each element type.
 
-usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick] [--forms]
+usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick] [--forms] [--only OP,...]
 
 Engines: onnxruntime, openvino, opencv, ncnn (with pnnx), onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder), tflite (onnx2tf and ai-edge-litert;
 CAMEO_TFLITE_PYTHON is an interpreter that has them); those whose package is installed. Outcomes are kept in
 PLACE/ENGINE.jsonl: a run goes on where the last one stopped. The facts go to src/api/lint/facts/ENGINE.txt, which `cameo lint` reads; --check tries
 everything and writes nothing: it ends with status 1 where the facts of the repository are not those that were measured. --quick leaves out rare element types,
-types at older versions of an operator, and forms with constants where the form with inputs works.
+types at older versions of an operator, and forms with constants where the form with inputs works. --only tries these operators, and leaves the other lines as they are.
 """
 import argparse
 import datetime
@@ -35,7 +35,7 @@ COMBINED = {"OneHot", "Loop", "If", "Scan"}  # engines support combinations of t
 WORK_IN_MODELS = {
     "opencv": {"PRelu"},  # with one slope per channel
     # Converters drop some of these, and want others with layers around them.
-    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN", "InstanceNormalization"},
+    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN", "InstanceNormalization", "ReduceMax", "ReduceMin", "ReduceLogSumExp"},
     "tflite": {"Identity", "Dropout", "Constant"},
 }
 
@@ -60,7 +60,7 @@ def quick(jobs, newest=26):
         if fact["form"] == "type" and fact["version"] <= newest:
             latest[fact["op"]] = max(latest.get(fact["op"], 0), fact["version"])
     return [j for j in jobs if j["fact"]["version"] <= newest and
-            (j["fact"]["form"] != "type" or (j["fact"]["version"] == latest[j["fact"]["op"]] and j["fact"]["type"] in QUICK_TYPES))]
+            (j["fact"]["form"] != "type" or (j["fact"]["version"] == latest[j["fact"]["op"]] and j["fact"]["type"] in {*QUICK_TYPES, j["fact"]["native"]}))]
 
 
 # Engines whose models are converted for each run, by converters that decide the batch axis by the layers around: of each operator the two plainest cases, in
@@ -141,6 +141,15 @@ def text_of(engine, jobs, outcomes, date):
             f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
 
 
+def merged(text, before, only):
+    """Lines of these operators anew; the others, the date and the lines of forms as they were."""
+    head = [line for line in before.splitlines() if line.startswith(("#", "engine "))]
+    lines = [line for line in text.splitlines() if line.split()[0] in only]
+    kept = [line for line in before.splitlines() if line not in head and not line.startswith("when ") and line.split()[0] not in only]
+    forms = [line for line in before.splitlines() if line.startswith("when ")]
+    return "\n".join([*head, *sorted([*kept, *lines], key=lambda line: (line.split()[0], int(line.split()[1]), line)), *forms]) + "\n"
+
+
 def form_lines(engine, jobs, outcomes):
     """`when` lines: conditions under which forms of an operator fail, and what none explains."""
     unsupported = {line.split()[0] for line in (FACTS / f"{engine}.txt").read_text().splitlines() if line.endswith(" none")}
@@ -174,7 +183,9 @@ def write_forms(engine, place, recorded):
         print(f"{len(made)} of them were tried", flush=True)
     outcomes = pool.outcomes(engine, made, record)
     file = FACTS / f"{engine}.txt"
-    kept = [line for line in file.read_text().splitlines() if not line.startswith("when ")]
+    worked = {job["op"] for job in made if outcomes[job["id"]]["outcome"] == "right"}  # in a form that networks have, if not in that of ONNX's cases
+    kept = [line for line in file.read_text().splitlines() if not line.startswith("when ") and not (line.endswith(" none") and line.split()[0] in worked)]
+    file.write_text("\n".join(kept) + "\n")
     file.write_text("\n".join([*kept, *form_lines(engine, made, outcomes)]) + "\n")
 
 
@@ -188,6 +199,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--forms", action="store_true", help="forms that networks have operators in (variants.py), in place of ONNX's cases")
     parser.add_argument("--recorded", action="store_true", help="with --forms: only those that were tried already")
+    parser.add_argument("--only", default="")
     parser.add_argument("--fresh", action="store_true", help="forget what was tried")
     args = parser.parse_args()
     args.place.mkdir(parents=True, exist_ok=True)
@@ -195,7 +207,8 @@ def main():
         for engine in args.engine:
             write_forms(engine, args.place, args.recorded)
         return
-    made = [job for job in cases.Cases(cases.conformance_folder(args.shared, args.place), args.place / "cases", args.cameo).all() if job]
+    only = set(filter(None, args.only.split(",")))
+    made = [job for job in cases.Cases(cases.conformance_folder(args.shared, args.place), args.place / "cases", args.cameo).all(only) if job]
     print(f"{len(made)} models of {len({j['fact']['op'] for j in made})} operators", flush=True)
     stale = False
     for engine in args.engine or ["onnxruntime", "openvino", "opencv", "onnxruntime-web"]:
@@ -209,6 +222,7 @@ def main():
         if args.check and before:
             date = next(line.split()[2] for line in before.splitlines() if line.startswith("engine "))
         text = text_of(engine, done, outcomes, date)
+        text = merged(text, before, only) if only else text
         counts = {o: sum(e["outcome"] == o for e in outcomes.values()) for o in ("right", "wrong", "load", "run", "crash", "hang")}
         print(engine, version_of(engine), counts, flush=True)
         if args.check:

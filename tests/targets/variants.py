@@ -114,7 +114,7 @@ def reductions():
         chosen = [(a,) for a in whole] + [tuple(whole)] + ([(rank - 2, rank - 1), (1, rank - 1)] if rank > 3 else []) + ([(-1,)] if rank == 3 else [])
         for axes, keep in itertools.product(dict.fromkeys(chosen), (0, 1)):
             yield v(op, [In(full(rank), low=0.1), ints(*axes)], opset=18, keepdims=keep)
-            if op in ("ReduceMean", "ReduceMax", "ReduceL2"):
+            if op != "ReduceSum":
                 yield v(op, [In(full(rank), low=0.1)], opset=13, keepdims=keep, axes=list(axes))
     for op, rank in itertools.product(("ArgMax", "ArgMin"), (2, 3, 4)):
         for axis, keep in itertools.product(range(1, rank), (0, 1)):
@@ -239,6 +239,8 @@ def windows():
                 if more in ({}, {"pads": [1] * 2 * n}) or group in (1, 4):
                     yield v("Conv", [In(size), w, In((out,), True)], group=group, **base, **more)
             yield v("Conv", [In(size), w], group=group, **base)
+            for pads, stride in itertools.product((0, 1), (1, 2)):
+                yield v("Conv", [In(size), In((out, 4 // group, *[1] * n), True)], group=group, kernel_shape=[1] * n, pads=[pads] * 2 * n, strides=[stride] * n)
         yield v("Conv", [In(size), In((6, 4, *kernel), False)], **base)
         for group, out in ((1, 6), (4, 1), (2, 3)):
             w = In((4, out, *kernel), True)
@@ -317,8 +319,8 @@ def recurrent():
         operands = [In((7, 1, 6)), In((d, n * h, 6), True), In((d, n * h, h), True), In((d, 2 * n * h), True) if bias else None, None, In(np.zeros((d, 1, h), np.float32)) if state else None]
         if op == "LSTM":
             operands.append(In(np.zeros((d, 1, h), np.float32)) if state else None)
-        for more in [{}] if op != "GRU" else [{"linear_before_reset": 1}, {}]:
-            yield v(op, operands, direction=direction, hidden_size=h, **more)
+        for more, named in itertools.product([{}] if op != "GRU" else [{"linear_before_reset": 1}, {}], (1, 2)):
+            yield v(op, operands, outputs=named, features=[f"{'' if named > 1 else 'not '}out 1 given"], direction=direction, hidden_size=h, **more)
 
 
 def types():
@@ -425,6 +427,8 @@ def features(variant, wanted):
         if name == "perm" and value is not None:
             out += [f"attr perm is {','.join(map(str, value))}", "check moves-first-axis" if value[0] else "not check moves-first-axis", f"check {'' if value[-1] == rank - 1 else 'moves-last-axis'}"]
         elif name == "kernel_shape":
+            if op == "Conv":
+                out.append(f"{'' if max(value) == 1 else 'not '}check one-by-one")
             continue
         elif isinstance(value, (list, tuple)):
             if value and not isinstance(value[0], int):

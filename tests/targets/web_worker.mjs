@@ -52,7 +52,7 @@ const half = (h) => { const s = h >> 15 ? -1 : 1, e = (h >> 10) & 31, m = h & 10
 const number = (type, v) => (type === 'float16' && typeof v === 'number' && Number.isInteger(v) ? half(v) : Number(v));
 const TOLERANCE = { float16: 2e-2, float64: 1e-4, float32: 2e-3 };
 
-function difference(got, wanted) {
+function difference(got, wanted, tolerance) {
   const dims = wanted.dims.join(), mine = Array.from(got.dims).join();
   if (dims !== mine) return `shape ${mine}, not ${dims}`;
   const f16 = got.type === 'float16' && got.data instanceof Uint16Array;
@@ -63,7 +63,8 @@ function difference(got, wanted) {
     if (g === w || (Number.isNaN(g) && Number.isNaN(w))) continue;
     worst = Math.max(worst, Number.isFinite(g) && Number.isFinite(w) ? Math.abs(g - w) : Infinity);
   }
-  return worst / scale <= (TOLERANCE[wanted.type] ?? 0) ? '' : `differs by ${(worst / scale).toPrecision(3)}`;
+  const allowed = wanted.type.startsWith('float') ? tolerance ?? TOLERANCE[wanted.type] : 0;
+  return worst / scale <= allowed ? '' : `differs by ${(worst / scale).toPrecision(3)}`;
 }
 
 async function tried(job) {
@@ -75,7 +76,7 @@ async function tried(job) {
     (io.names.texts ?? []).forEach((name, i) => { const a = io[`in${i}`]; feeds[name] = new ort.Tensor(a.type, a.data, a.dims); });
     const results = await session.run(feeds), loose = io.loose?.data[0];
     for (let i = 0; i < Number(io.outputs.data[0]); ++i) {
-      const why = loose ? '' : difference(results[session.outputNames[i]], io[`out${i}`]);
+      const why = loose ? '' : difference(results[session.outputNames[i]], io[`out${i}`], job.tolerance);
       if (why) return ['wrong', `output ${i}: ${why}`];
     }
     return ['right', ''];

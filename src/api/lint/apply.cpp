@@ -3,9 +3,9 @@
 #include <set>
 
 #include "backends/onnx/legalise.h"
+#include "ir/node_name.h"
 #include "ops/op_def.h"
 #include "passes/single.h"
-#include "passes/split_to_gather.h"
 
 #include "api/lint/fix.h"
 #include "cameo/convert.h"
@@ -65,7 +65,7 @@ cameo::Model with_attribute(const Work& w) {
   for (const Ailment* a : w.mine()) {
     const ir::Graph& g = w.diagnosis.file.model.graph;
     const NodeId n = a->found.node->id;
-    const std::string& name = g[n].name.empty() ? g[g[n].outputs.at(0)].name : g[n].name;
+    const std::string& name = ir::node_name(g, n);
     editor.set_attribute(name, w.cure.words[0].substr(0, equals), w.cure.words[0].substr(equals + 1));
   }
   return editor.apply();
@@ -78,10 +78,20 @@ cameo::Model in_f32(const Work& w) {
   return ModelState::make(std::move(s));
 }
 
-cameo::Model with_gather(const Work& w) {
+// Nodes get that many outputs, each with a name.
+cameo::Model with_outputs(const Work& w) {
   ModelState s = ModelState::changed(w.model);
-  if (!passes::split_to_gather(s.model))
-    throw support::error("lint.no-cure", "results of Split are read otherwise, too");
+  s.model = w.diagnosis.file.model;
+  ir::Graph& g = s.model.graph;
+  const auto wanted = static_cast<size_t>(std::stoi(w.cure.words[0]));
+  for (const Ailment* a : w.mine()) {
+    const NodeId n = a->found.node->id;
+    const std::string first = g[g[n].outputs.at(0)].name;
+    while (g[n].outputs.size() < wanted) {
+      const ValueId v = g.add_output(n);
+      g.rename(v, cat(first, "_", g[n].outputs.size() - 1));
+    }
+  }
   s.inferred.reset();
   return ModelState::make(std::move(s));
 }
@@ -120,14 +130,18 @@ struct Allowed {
 // Operators that a target lacks are expanded, element types that it lacks are widened: both by legalising for limits.
 cameo::Model within_limits(const Work& w) {
   std::set<std::string> lacked;
+  std::set<NodeId> forms;  // of operators that the target has
   Allowed allowed;
   for (const Ailment* a : w.mine()) {
     const FileNode& n = *a->found.node;
-    if (w.cure.name == "expand") lacked.insert(n.op);
+    if (w.cure.name == "expand" && a->found.rule == "operator") lacked.insert(n.op);
+    else if (w.cure.name == "expand") forms.insert(n.id);
     else if (a->target->facts.find(n.op, n.since())) allowed.asked[{n.op, n.since()}].insert(&a->target->facts);
   }
   onnx::EngineLimits limits;
-  limits.lacks = [&](const ir::Graph& g, NodeId n) { return lacked.contains(std::string(g[n].op->name)); };
+  limits.lacks = [&](const ir::Graph& g, NodeId n) {
+    return forms.contains(n) || lacked.contains(std::string(g[n].op->name));
+  };
   ModelState s = ModelState::changed(w.model);
   ir::Model changed = w.diagnosis.file.model;
   const ir::Graph& graph = changed.graph;
@@ -153,7 +167,7 @@ struct Treatment {
 // In the order in which they are tried.
 constexpr Treatment treatments[] = {
     {"inline", inlined},      {"opset", to_opset},       {"fixed-sizes", with_fixed_sizes},
-    {"simplify", simplified}, {"attr", with_attribute},  {"gather", with_gather},
+    {"simplify", simplified}, {"attr", with_attribute},  {"outputs", with_outputs},
     {"f32", in_f32},          {"expand", within_limits}, {"widen", within_limits},
 };
 

@@ -28,7 +28,7 @@ bool any_number(const Subject& s, ValueId v, F fits) {
 // Numbers that f16 turns into infinity. An infinity is meant.
 bool overflows_half(const Graph& g, ValueId v) {
   if (g[v].kind == Value::Kind::node_output && !g[g[v].def].is("Constant")) return false;
-  if (!g.is_constant(v) || g[v].fact.dtype() != DType::f32) return false;
+  if (!is_given(g, v) || g[v].fact.dtype() != DType::f32) return false;
   const auto t = g.constant(v);
   if (!t) return false;
   for (int64_t i = 0; i < t->count(); ++i)
@@ -38,7 +38,7 @@ bool overflows_half(const Graph& g, ValueId v) {
 
 // INT64_MAX and its like are clipped everywhere: ends of slices.
 bool beyond_int32(const Graph& g, ValueId v) {
-  if (!g.is_constant(v) || g[v].fact.dtype() != DType::i64) return false;
+  if (!is_given(g, v) || g[v].fact.dtype() != DType::i64) return false;
   const auto t = small_constant(g, v);
   if (!t) return false;
   const auto all = t->to_ints();
@@ -160,7 +160,7 @@ bool has_head_bias(const Subject& s) {
   };
   const auto per_head = [&](ValueId x) {
     const Fact& f = g[x].fact;
-    return g.is_constant(x) && f.has_rank() && f.rank() == 4 && !f.shape()[1].is(1);
+    return is_given(g, x) && f.has_rank() && f.rank() == 4 && !f.shape()[1].is(1);
   };
   return (divided(add.inputs[0]) && per_head(add.inputs[1])) || (divided(add.inputs[1]) && per_head(add.inputs[0]));
 }
@@ -172,10 +172,10 @@ std::optional<bool> has_bias(const Graph& g, ValueId v) {
     const Node& n = g[g[v].def];
     const bool moves = n.is("Transpose") || n.is("Reshape") || n.is("Mul") || n.is("Div") || n.is("Squeeze");
     if (n.is("Gemm")) return n.inputs.size() > 2;
-    if (n.is("MatMul")) return g.is_constant(n.inputs[1]) ? std::optional(false) : std::nullopt;
+    if (n.is("MatMul")) return is_given(g, n.inputs[1]) ? std::optional(false) : std::nullopt;
     if (n.is("Add")) {
-      const ValueId other = g.is_constant(n.inputs[1]) ? n.inputs[0] : n.inputs[1];
-      if (!g.is_constant(n.inputs[0]) && !g.is_constant(n.inputs[1])) return std::nullopt;
+      const ValueId other = is_given(g, n.inputs[1]) ? n.inputs[0] : n.inputs[1];
+      if (!is_given(g, n.inputs[0]) && !is_given(g, n.inputs[1])) return std::nullopt;
       return other && g[other].def && g[g[other].def].is("MatMul") ? std::optional(true) : std::nullopt;
     }
     if (!moves) return std::nullopt;
@@ -225,27 +225,52 @@ bool changes_first_size(const Subject& s) {
   return x != y;
 }
 
-// x (1 + tanh(...)) or its half, computed before the last factor: the half is multiplied on at the end, or to 1 +
-// tanh(...).
-bool scaled_tanh(const Subject& s) {
-  const Graph& g = s.graph();
-  const auto def = [&](ValueId v) { return v ? g[v].def : NodeId(); };
-  const auto one_plus_tanh = [&](ValueId v) {
-    const NodeId n = def(v);
-    return n && g[n].is("Add") && std::any_of(g[n].inputs.begin(), g[n].inputs.end(), [&](ValueId x) {
-             return def(x) && g[def(x)].is("Tanh");
-           });
-  };
-  const auto product_with_it = [&](ValueId v) {
-    const NodeId n = def(v);
-    return n && g[n].is("Mul") && (one_plus_tanh(g[n].inputs[0]) || one_plus_tanh(g[n].inputs[1]));
-  };
-  const ValueId a = s.node->input(0), b = s.node->input(1);
-  const auto scales = [&](ValueId c, ValueId v) {
-    return c && v && g.is_constant(c) && (one_plus_tanh(v) || product_with_it(v));
-  };
-  return scales(a, b) || scales(b, a);
+// The other operand of a node that a constant is an operand of, and whether the constant comes first.
+struct WithConstant {
+  ValueId other;
+  bool first = false;
+};
+WithConstant beside_constant(const Graph& g, ValueId v, std::string_view op) {
+  if (!v || !g[v].def || !g[g[v].def].is(op)) return {};
+  const auto& in = g[g[v].def].inputs;
+  if (is_given(g, in[0])) return {in[1], true};
+  return is_given(g, in[1]) ? WithConstant{in[0]} : WithConstant{};
 }
+
+// GELU's 1 + tanh(c (x + k x³)) with x³ as a product: whether constants come first everywhere; nothing: it is none.
+std::optional<bool> one_plus_tanh(const Graph& g, ValueId v) {
+  const WithConstant sum = beside_constant(g, v, "Add");
+  if (!sum.other || !g[sum.other].def || !g[g[sum.other].def].is("Tanh")) return std::nullopt;
+  const WithConstant scaled = beside_constant(g, g[g[sum.other].def].inputs[0], "Mul");
+  if (!scaled.other || !g[scaled.other].def || !g[g[scaled.other].def].is("Add")) return std::nullopt;
+  for (const ValueId part : g[g[scaled.other].def].inputs)
+    if (const WithConstant cube = beside_constant(g, part, "Mul");
+        cube.other && g[cube.other].def && g[g[cube.other].def].is("Mul"))
+      return sum.first && scaled.first && cube.first;
+  return std::nullopt;
+}
+
+// The same with erf: whether the constant comes last.
+std::optional<bool> one_plus_erf(const Graph& g, ValueId v) {
+  const WithConstant sum = beside_constant(g, v, "Add");
+  if (!sum.other || !g[sum.other].def || !g[g[sum.other].def].is("Erf")) return std::nullopt;
+  return !sum.first;
+}
+
+// A constant times such a sum, or times x and such a sum. Of the latter, those are taken well whose constants all come
+// first (tanh) or last (erf).
+bool scaled_sum(const Subject& s, std::optional<bool> (*sum)(const Graph& g, ValueId v), bool well_first) {
+  const Graph& g = s.graph();
+  const WithConstant half = beside_constant(g, s.node->output(0), "Mul");
+  if (!half.other || !g[half.other].def) return false;
+  if (sum(g, half.other)) return true;
+  if (!g[g[half.other].def].is("Mul")) return false;
+  for (const ValueId part : g[g[half.other].def].inputs)
+    if (const auto in_order = sum(g, part)) return !*in_order || half.first != well_first;
+  return false;
+}
+bool scaled_tanh(const Subject& s) { return scaled_sum(s, one_plus_tanh, true); }
+bool scaled_erf(const Subject& s) { return scaled_sum(s, one_plus_erf, false); }
 
 // Only operators that work element by element stand between the model's input and this.
 bool is_near_input(const Subject& s) {
@@ -257,19 +282,7 @@ bool is_near_input(const Subject& s) {
     if (std::none_of(std::begin(through), std::end(through), [&](auto op) { return n.is(op); })) return false;
     v = n.inputs[0];
   }
-  return v && !g[v].def && !g.is_constant(v);
-}
-
-// c (1 + erf(...)), before x is multiplied to it.
-bool scaled_erf(const Subject& s) {
-  const Graph& g = s.graph();
-  const auto one_plus_erf = [&](ValueId v) {
-    if (!v || !g[v].def || !g[g[v].def].is("Add")) return false;
-    const auto& in = g[g[v].def].inputs;
-    return std::any_of(in.begin(), in.end(), [&](ValueId x) { return x && g[x].def && g[g[x].def].is("Erf"); });
-  };
-  const ValueId a = s.node->input(0), b = s.node->input(1);
-  return a && b && ((g.is_constant(a) && one_plus_erf(b)) || (g.is_constant(b) && one_plus_erf(a)));
+  return v && !g[v].def && !is_given(g, v);
 }
 
 // Axes behind the one of Softmax have more than one element.
@@ -309,22 +322,131 @@ bool broadcasts_channels(const Subject& s) {
   return x != y && (x.is(1) || y.is(1)) && is_from_conv(g, a) && is_from_conv(g, b);
 }
 
-// Split into queries and keys, of which the keys are scaled behind their Transpose.
-bool scales_keys(const Subject& s) {
+// Add of what a Conv gives and of a value that was computed before it, of another shape.
+bool is_broadcast_residual(const Subject& s) {
   const Graph& g = s.graph();
-  const auto readers = [&](ValueId v, std::initializer_list<std::string_view> ops) {
-    std::vector<ValueId> out;
-    for (const Use& u : g[v].uses)
-      if (u.node && std::any_of(ops.begin(), ops.end(), [&](auto op) { return g[u.node].is(op); }))
-        out.push_back(g[u.node].outputs[0]);
-    return out;
-  };
-  for (const ValueId part : s.node->outputs)
-    if (part)
-      for (const ValueId flat : readers(part, {"Squeeze", "Reshape"}))
-        for (const ValueId turned : readers(flat, {"Transpose"}))
-          if (!readers(turned, {"Mul", "Div"}).empty()) return true;
+  const ValueId a = s.node->input(0), b = s.node->input(1);
+  const auto is_conv = [&](ValueId v) { return v && g[v].def && g[g[v].def].is("Conv"); };
+  if (!a || !b || is_conv(a) == is_conv(b)) return false;
+  const ValueId conv = is_conv(a) ? a : b, other = is_conv(a) ? b : a;
+  if (!g[other].def || is_given(g, other) || g[conv].uses.size() != 1) return false;
+  if (!g[conv].fact.has_rank() || !g[other].fact.has_rank() || g[conv].fact.shape() == g[other].fact.shape())
+    return false;
+  for (NodeId n = g[g[conv].def].prev; n; n = g[n].prev)
+    if (n == g[other].def) return true;
   return false;
+}
+
+// A cast of a product one of whose operands is a Constant node, not an initializer.
+bool is_scaled_by_node(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId v = s.node->input(0);
+  if (!v || !g[v].def || !g[g[v].def].is("Mul")) return false;
+  const auto& in = g[g[v].def].inputs;
+  return std::any_of(in.begin(), in.end(), [&](ValueId x) { return x && g[x].def && g[g[x].def].is("Constant"); });
+}
+
+bool casts_integers(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId v = s.node->input(0);
+  if (!v || !g[v].def || !g[g[v].def].is("Cast")) return false;
+  const ValueId from = g[g[v].def].inputs[0];
+  return from && !is_float(g[from].fact.dtype());
+}
+
+// A constant of one element among what is joined.
+bool joins_number(const Subject& s) {
+  return any_input(s, [](const Graph& g, ValueId v) {
+    const Fact& f = g[v].fact;
+    return is_given(g, v) && f.has_rank() &&
+           std::all_of(f.shape().begin(), f.shape().end(), [](Dim d) { return d.is(1); });
+  });
+}
+
+// The window of a Conv is one element.
+bool is_one_by_one(const Subject& s) {
+  const ValueId w = s.node->input(1);
+  if (!w || !s.graph()[w].fact.has_rank() || s.graph()[w].fact.rank() < 3) return false;
+  const auto& shape = s.graph()[w].fact.shape();
+  return std::all_of(shape.begin() + 2, shape.end(), [](Dim d) { return d.is(1); });
+}
+
+// A reduction after which axes of more than one element stay.
+bool leaves_axes(const Subject& s) {
+  const ValueId v = s.node->input(0);
+  const AttrValue attribute = s.node->attribute("axes");
+  const auto* axes = std::get_if<std::vector<int64_t>>(&attribute);
+  if (!v || !axes || axes->empty() || !s.graph()[v].fact.has_rank()) return false;
+  const auto& shape = s.graph()[v].fact.shape();
+  const int64_t rank = s.graph()[v].fact.rank();
+  for (int64_t i = 0; i < rank; ++i)
+    if (!shape[static_cast<size_t>(i)].is(1) &&
+        std::none_of(axes->begin(), axes->end(), [&](int64_t a) { return a == i || a + rank == i; }))
+      return true;
+  return false;
+}
+
+// A constant with more than two axes of which only the last has more than one element.
+bool is_wrapped_row(const Graph& g, ValueId v) {
+  if (!v || !is_given(g, v) || !g[v].fact.has_rank() || g[v].fact.rank() < 3) return false;
+  const auto& shape = g[v].fact.shape();
+  return std::all_of(shape.begin(), shape.end() - 1, [](Dim d) { return d.is(1); });
+}
+
+// A product with constant weights, and a bias that is such a row.
+bool adds_wrapped_row(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto is_product = [&](ValueId v) {
+    return v && g[v].def && g[g[v].def].is("MatMul") && is_given(g, g[g[v].def].inputs[1]);
+  };
+  const ValueId a = s.node->input(0), b = s.node->input(1);
+  return (is_product(a) && is_wrapped_row(g, b)) || (is_product(b) && is_wrapped_row(g, a));
+}
+
+// MatMul with constant weights, with or without a bias.
+bool is_behind_product(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto is_product = [&](ValueId v) {
+    return v && g[v].def && g[g[v].def].is("MatMul") && is_given(g, g[g[v].def].inputs[1]);
+  };
+  const ValueId v = s.node->input(0);
+  if (is_product(v)) return true;
+  return v && g[v].def && g[g[v].def].is("Add") &&
+         (is_product(g[g[v].def].inputs[0]) || is_product(g[g[v].def].inputs[1]));
+}
+
+// The zero point of a QuantizeLinear or DequantizeLinear that is not 0.
+bool has_zero_point(const Graph& g, NodeId n) {
+  const auto& in = g[n].inputs;
+  if (in.size() < 3) return false;
+  const auto t = small_constant(g, in[2]);
+  if (!t) return in[2] && !is_given(g, in[2]);
+  const auto all = t->to_ints();
+  return std::any_of(all.begin(), all.end(), [](int64_t z) { return z != 0; });
+}
+
+// A product of few rows (rank 2) of what another product gave, through 8 bits with a zero point.
+bool chains_int8_products(const Subject& s) {
+  constexpr int64_t most_rows = 8;
+  const Graph& g = s.graph();
+  const auto maker = [&](ValueId v, std::initializer_list<std::string_view> ops) {
+    const NodeId n = v ? g[v].def : NodeId();
+    return n && std::any_of(ops.begin(), ops.end(), [&](auto op) { return g[n].is(op); }) ? n : NodeId();
+  };
+  const ValueId x = s.node->input(0);
+  if (!x || !g[x].fact.has_rank() || g[x].fact.rank() != 2) return false;
+  const Dim rows = g[x].fact.shape()[0];
+  if (!rows.is_literal() || rows.literal() > most_rows) return false;
+  const NodeId out = maker(x, {"DequantizeLinear"});
+  const NodeId in = out ? maker(g[out].inputs[0], {"QuantizeLinear"}) : NodeId();
+  const NodeId first = in ? maker(g[in].inputs[0], {"MatMul", "Gemm"}) : NodeId();
+  if (!first) return false;
+  const NodeId before = maker(g[first].inputs[0], {"DequantizeLinear"});
+  const auto& uses = g[s.node->output(0)].uses;
+  return has_zero_point(g, in) || (before && has_zero_point(g, before)) ||
+         std::any_of(uses.begin(), uses.end(), [&](const Use& u) {
+           return u.node && g[u.node].is("QuantizeLinear") && has_zero_point(g, u.node);
+         });
 }
 
 bool has_negative(const Subject& s, ValueId v) {
@@ -355,10 +477,19 @@ constexpr Check checks[] = {
     {"scaled-erf", scaled_erf},
     {"near-input", is_near_input},
     {"flattens", flattens},
+    {"joins-number", joins_number},
     {"broadcasts-channels", broadcasts_channels},
-    {"scales-keys", scales_keys},
+    {"broadcast-residual", is_broadcast_residual},
+    {"scaled-by-node", is_scaled_by_node},
+    {"casts-integers", casts_integers},
+    {"from-conv", [](const Subject& s) { return is_from_conv(s.graph(), s.node->input(0)); }},
     {"moves-last-axis", moves_last_axis},
     {"changes-first-size", changes_first_size},
+    {"one-by-one", is_one_by_one},
+    {"leaves-axes", leaves_axes},
+    {"wrapped-row", adds_wrapped_row},
+    {"behind-product", is_behind_product},
+    {"chained-int8-products", chains_int8_products},
     {"scaled-tanh", scaled_tanh},
     {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
 };

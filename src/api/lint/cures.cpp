@@ -24,7 +24,7 @@ constexpr Known all_cures[] = {
     {"inline", 0, "cameo convert IN OUT --inline"},
     {"expand", 0, "cameo lint IN --target {target} --fix OUT, which replaces {op} by simpler operators"},
     {"widen", 0, "cameo lint IN --target {target} --fix OUT, which computes {op} in another type"},
-    {"gather", 0, "cameo lint IN --target {target} --fix OUT, which writes Split and Squeeze as Gather"},
+    {"outputs", 1, "cameo lint IN --target {target} --fix OUT, which names the outputs of {op} that are left out"},
     {"f32", 0, "cameo lint IN --target {target} --fix OUT, which computes in f32"},
     {"attr", 1, "cameo edit IN OUT --set-attr {node}:{0}"},
 };

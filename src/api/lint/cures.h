@@ -9,8 +9,8 @@
 
 namespace cameo::linting {
 
-// A cell is `opset 17`, `simplify`, `fixed-sizes`, `inline`, `expand`, `widen`, `gather`, `f32`, `attr sorted=1`, or
-// `say: ` and advice for people.
+// A cell is `opset 17`, `simplify`, `fixed-sizes`, `inline`, `expand`, `widen`, `outputs 2`, `f32`,
+// `attr sorted=1`, or `say: ` and advice for people.
 struct Cure {
   std::string name;                // "opset"
   std::vector<std::string> words;  // {"17"}

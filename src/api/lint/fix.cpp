@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "support/progress.h"
+
 #include "cameo/json.h"
 #include "cameo/verify.h"
 
@@ -40,6 +42,14 @@ size_t errors_of(const Diagnosis& d) {
       std::count_if(d.all.begin(), d.all.end(), [](const Ailment& a) { return a.found.severity == Severity::error; }));
 }
 
+// Findings of that cure are left as they were, and so are errors.
+bool cures_nothing(const Diagnosis& before, const Diagnosis& after, const Cure& cure) {
+  const auto count = [&](const Diagnosis& d) {
+    return std::count_if(d.all.begin(), d.all.end(), [&](const Ailment& a) { return a.found.cure == cure; });
+  };
+  return count(after) >= count(before) && errors_of(after) >= errors_of(before);
+}
+
 // An input whose element type changed: the model as given takes its numbers in that type.
 Model with_types_of(const Model& given, const Model& changed) {
   if (given.inputs().empty() || changed.inputs().empty() ||
@@ -66,6 +76,7 @@ class Fixer {
     for (int turn = 0; turn < most_turns; ++turn) {
       const Ailment* next = next_ailment(now_, tried_);
       if (!next) return;
+      support::tell_progress("curing", steps.size(), 0);
       step(*next);
     }
   }
@@ -85,11 +96,12 @@ class Fixer {
       Model changed = linting::cured(model_, cure, now_, settings_);
       Diagnosis after = linting::diagnose(changed, settings_);
       if (errors_of(after) > errors_of(now_)) made.why = "it adds errors";
+      else if (cures_nothing(now_, after, cure)) made.why = "it cures nothing";
       else if (settings_.verify) made.why = difference(changed, given_);
       if (made.why.empty()) accept(std::move(changed), std::move(after), cure);
       made.done = made.why.empty();
     } catch (const Error& e) {
-      if (e.exit_code() != 1) throw;
+      if (e.exit_code() != 1 || support::ends_work(e)) throw;
       made.why = e.diag().what;
     }
     steps.push_back(std::move(made));
@@ -111,6 +123,7 @@ class Fixer {
 }  // namespace
 
 LintFixed fix_lint(const Model& model, const LintFixSettings& settings) {
+  const support::ProgressScope told(settings.progress);
   const LintSettings how{settings.targets, settings.ignore};
   Fixer fixer(linting::exported_if_archive(model), settings);
   LintReport before = lint(fixer.given_, how);

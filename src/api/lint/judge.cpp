@@ -95,7 +95,7 @@ class Judge {
       return false;
     const ir::Graph& g = subject_.graph();
     const bool all = n.op == "Shape" || n.op == "Size" || std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) {
-                       return !v || g.is_constant(v) || folded_.contains(v);
+                       return !v || is_given(g, v) || folded_.contains(v);
                      });
     if (all) folded_.insert(n.outputs.begin(), n.outputs.end());
     return all;
@@ -105,7 +105,7 @@ class Judge {
   bool is_computed_ahead(const FileNode& n) const {
     const ir::Graph& g = subject_.graph();
     return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
-      return !v || g.is_constant(v) || g[v].fact.tensor() || g[v].fact.dtype() == DType::i64;
+      return !v || is_given(g, v) || g[v].fact.tensor() || g[v].fact.dtype() == DType::i64;
     });
   }
 

@@ -1,5 +1,6 @@
 // include/cameo/lint.h: what a model meets on its targets.
 #include <algorithm>
+#include <set>
 
 #include "ir/describe.h"
 #include "runtime/watch.h"
@@ -79,6 +80,27 @@ class Ignored {
   std::vector<std::string> patterns_;
 };
 
+// A pattern of the caller's that no rule of any target has is a slip of the pen. Those in files may be newer than we
+// are.
+void check_known(const std::vector<std::string>& patterns) {
+  std::set<std::string> rules{"operator", "type", "form"};
+  for (const auto& [name, t] : linting::all_targets())
+    for (const linting::Row& r : t.rows) rules.insert(r.name);
+  for (const std::string& p : patterns) {
+    const std::string whole = p.substr(0, p.find('@'));
+    const bool known = std::any_of(rules.begin(), rules.end(), [&](const std::string& rule) {
+      return runtime::matches(rule, whole) ||
+             std::any_of(linting::all_targets().begin(), linting::all_targets().end(),
+                         [&](const auto& t) { return runtime::matches(cat(t.first, ".", rule), whole); });
+    });
+    if (known) continue;
+    const std::vector<std::string_view> names(rules.begin(), rules.end());
+    const auto near = support::nearest(whole.substr(whole.find('.') + 1), names);
+    throw error("use.rule", cat("no rule is called '", whole, "'"))
+        .help(near.empty() ? "cameo lint --list-rules has them all" : cat("did you mean ", near, "?"));
+  }
+}
+
 bool is_ignore_key(std::string_view key) {
   return key == "cameo: ignore" || key == "cameo:ignore" || key == "cameo.ignore";
 }
@@ -124,6 +146,7 @@ LintFinding finding_of(const Found& f, const Target& t, const ir::Graph& g) {
 template <class F>
 void each_finding(const FileModel& file, const std::vector<Asked>& targets, const std::vector<std::string>& ignore,
                   F report) {
+  check_known(ignore);
   Ignored ignored(ignore);
   for (const auto& [key, value] : file.model.metadata)
     if (is_ignore_key(key)) ignored.add(value);

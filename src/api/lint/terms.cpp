@@ -130,8 +130,8 @@ constexpr OperandTerm operand_terms[] = {
      2},
     {"dim", dim_fits, 3},
     {"value", value_fits, 2},
-    {"constant", [](Words, const Graph& g, ValueId v) { return g.is_constant(v); }, 0},
-    {"known", [](Words, const Graph& g, ValueId v) { return g.is_constant(v) || g[v].fact.tensor() != nullptr; }, 0},
+    {"constant", [](Words, const Graph& g, ValueId v) { return is_given(g, v); }, 0},
+    {"known", [](Words, const Graph& g, ValueId v) { return is_given(g, v) || g[v].fact.tensor() != nullptr; }, 0},
     {"fixed", [](Words, const Graph& g, ValueId v) { return is_fixed(g[v].fact.type); }, 0},
     {"used", [](Words, const Graph& g, ValueId v) { return g.used(v); }, 0},
     {"given", [](Words, const Graph&, ValueId) { return true; }, 0},
@@ -275,8 +275,12 @@ const Keyword* keyword(std::string_view name) {
 
 }  // namespace
 
+bool is_given(const Graph& g, ValueId v) { return g.is_constant(v) || (v && !g[v].def && g[v].weight); }
+
 std::optional<Tensor> small_constant(const Graph& g, ValueId v) {
   if (!v) return std::nullopt;
+  if (const Value& value = g[v]; value.weight && value.weight->byte_size() <= small_bytes && is_given(g, v))
+    return value.weight->dense();
   if (const Tensor* known = g[v].fact.tensor()) return *known;
   return g.constant(v, small_bytes);
 }

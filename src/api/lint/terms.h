@@ -23,6 +23,8 @@ void check_terms(const Row& row);
 bool is_known_check(std::string_view name);
 bool run_check(std::string_view name, const Subject& s);  // checks.cpp: conditions that are code
 
+// An initializer or Constant, also one that callers may give another value for: every engine takes it as it is.
+bool is_given(const Graph& g, ValueId v);
 // The contents of a small constant, or of what inference knows; nothing: unknown, or too large.
 std::optional<Tensor> small_constant(const Graph& g, ValueId v);
 

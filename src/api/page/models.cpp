@@ -1,9 +1,12 @@
 // Methods about whole models: open, look, save.
 #include <algorithm>
+#include <filesystem>
 
 #include "api/settings_json.h"
+#include "formats/mapped_file.h"
 
 #include "api/page/call.h"
+#include "api/temporary_folder.h"
 #include "cameo/archive.h"
 #include "cameo/face.h"
 #include "cameo/stats.h"
@@ -92,22 +95,62 @@ void text_of_model(Call& call) {
   call.out.object().key("text").value(printable_lines(text)).key("cut").value(cut).end();
 }
 
-// As a file, with its weights' files, in the desk's folder for that.
-void save_file(Call& call, const Model& model, const SaveSettings& settings) {
-  const std::string name = call.need_text("name"), &folder = call.desk.settings.out;
-  if (folder.empty()) throw error("use.file", "this desk writes no files").help("call save without a name");
-  if (name.empty() || name.front() == '.' || name.find_first_of("/\\") != name.npos)
-    throw error("use.file", cat("'", name, "' is not a plain file name"));
+// The names of the model's file and of that of its weights, if it has one.
+std::vector<std::string> write_files(const std::string& folder, const std::string& name, const Model& model,
+                                     const SaveSettings& settings) {
   model.save(cat(folder, "/", name), settings);
-  call.out.object().key("name").value(name).end();
+  std::vector<std::string> out{name};
+  std::error_code none;
+  if (const std::string& data = settings.external_name;
+      !data.empty() && std::filesystem::exists(cat(folder, "/", data), none))
+    out.push_back(data);
+  return out;
+}
+
+#if !defined(__EMSCRIPTEN__)
+// Files as blobs, which the system reads as they are sent: the folder is gone before the reply.
+void give_files(Call& call, const std::vector<std::string>& names, const std::string& folder) {
+  call.out.key("files").array();
+  for (const std::string& name : names) {
+    const auto file = std::make_shared<support::Bytes>(formats::map_file(cat(folder, "/", name)));
+    call.out.object().key("name").value(name).key("bytes").value(uint64_t{file->size()});
+    if (const auto blob = call.give(Buffer{file, file->data(), file->size()})) call.out.key("blob").value(*blob);
+    call.out.end();
+  }
+  call.out.end();
+}
+#endif
+
+// As a file with that of its weights: in the desk's folder for that, else as blobs.
+void save_files(Call& call, const Model& model, const SaveSettings& settings) {
+  const std::string name = call.need_text("name"), &folder = call.desk.settings.out;
+  const auto need_plain = [](const std::string& one) {
+    if (one.empty() || one.front() == '.' || one.find_first_of("/\\") != one.npos)
+      throw error("use.file", cat("'", one, "' is not a plain file name"));
+  };
+  need_plain(name);
+  if (!settings.external_name.empty()) need_plain(settings.external_name);
+  call.out.object().key("name").value(name);
+  if (!folder.empty()) {
+    call.out.key("files").array();
+    for (const std::string& file : write_files(folder, name, model, settings))
+      call.out.object().key("name").value(file).end();
+    call.out.end();
+  } else {
+#if !defined(__EMSCRIPTEN__)
+    const api::TemporaryFolder own;
+    give_files(call, write_files(own.path, name, model, settings), own.path);
+#endif
+  }
+  call.out.end();
 }
 
 void save_model(Call& call) {
   Opened& m = call.model();
-  SaveSettings settings = faces::save_settings(call.json_text("settings"));
+  const SaveSettings settings = faces::save_settings(call.json_text("settings"));
   if (m.model.is_archive()) throw error("use.archive", "a PyTorch archive is not written; export it first");
   call.progress("writing", 0, 1);
-  if (call.has("name")) return save_file(call, m.model, std::move(settings));
+  if (call.has("name")) return save_files(call, m.model, settings);
   std::string bytes = m.model.bytes(settings);
   call.out.object().key("bytes").value(uint64_t{bytes.size()});
   if (const auto blob = call.give(std::move(bytes))) call.out.key("blob").value(*blob);

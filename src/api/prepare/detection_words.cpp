@@ -4,6 +4,7 @@
 
 #include "support/error.h"
 #include "support/near_name.h"
+#include "support/number_text.h"
 
 #include "api/prepare/detections.h"
 
@@ -26,10 +27,9 @@ constexpr std::string_view keys[] = {"boxes",   "scores",     "format",     "nor
           "docs/prepare.md has all words");
 }
 double number(const std::string& key, const std::string& text) {
-  char* end = nullptr;
-  const double n = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end || !(n >= -1e9 && n <= 1e9)) wrong(cat(key, " is '", text, "', which is no number"));
-  return n;
+  const auto n = support::parse_double(text);
+  if (!n || !(*n >= -1e9 && *n <= 1e9)) wrong(cat(key, " is '", text, "', which is no number"));
+  return *n;
 }
 int64_t whole(const std::string& key, const std::string& text) {
   const double n = number(key, text);

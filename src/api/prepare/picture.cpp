@@ -15,6 +15,8 @@
 #include "runtime/compare.h"
 #include "runtime/free_sizes.h"
 #include "runtime/inputs.h"
+#include "support/progress.h"
+#include "support/number_text.h"
 
 #include "api/needed_opset.h"
 #include "api/prepare/preparing.h"
@@ -57,11 +59,7 @@ Affine affine_of(const quant::PictureOptions& o) {
 // "127.5", or "123.675/116.28/103.53" where channels differ, as few digits as tell them apart from rounding.
 std::string numbers(const std::vector<double>& v) {
   std::vector<std::string> each;
-  for (const double x : v) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.6g", x);
-    each.emplace_back(digits);
-  }
+  for (const double x : v) each.push_back(support::short_text(x, 6));
   std::string out = each[0];
   if (std::all_of(each.begin(), each.end(), [&](const std::string& e) { return e == each[0]; })) return out;
   for (size_t i = 1; i < each.size(); ++i) out += cat("/", each[i]);
@@ -283,7 +281,7 @@ std::string Preparing::compare_pictures(const cameo::Model& changed, const Pictu
         worst = std::max(worst, c.worst);
       }
     } catch (const Error& e) {
-      if (e.exit_code() != 1 || e.diag().code == "prepare.mismatch") throw;
+      if (e.exit_code() != 1 || e.diag().code == "prepare.mismatch" || support::ends_work(e)) throw;
       return cat("not compared: ", e.diag().what);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "ir/dim_name.h"
 #include "runtime/inputs.h"
+#include "support/progress.h"
 
 #include "api/prepare/picture.h"
 #include "api/prepare/preparing.h"
@@ -56,10 +57,7 @@ Preparing::Preparing(const cameo::Model& model, const PrepareSettings& settings)
         .help("leave out the samples here");
 }
 
-void Preparing::say(const char* what) {
-  if (settings_.progress && !settings_.progress(what, ledger_.size(), ledger_.size() + 1))
-    throw error("budget.interrupted", "interrupted");
-}
+void Preparing::say(const char* what) { support::tell_progress(what, ledger_.size(), ledger_.size() + 1); }
 
 Prepared Preparing::run() {
   say("preparing");
@@ -89,7 +87,7 @@ std::string Preparing::agreement(const cameo::Model& changed, const cameo::Model
   try {
     v = verify(changed, before, how);
   } catch (const Error& e) {
-    if (e.exit_code() != 1) throw;
+    if (e.exit_code() != 1 || support::ends_work(e)) throw;
     return cat("not compared: ", e.diag().what);
   }
   if (!v->agree)
@@ -213,7 +211,6 @@ void Preparing::quantize_model() {
   QuantizeSettings how = settings_.quantize;
   how.target = wants_.quantize;
   how.opset = settings_.opset;
-  how.progress = settings_.progress;
   const SampleSource source = settings_.samples
                                   ? settings_.samples
                                   : samples_from(model_, settings_.calibrate, picture_words(settings_.image).samples);
@@ -238,7 +235,6 @@ void Preparing::to_float() {
   how.samples = settings_.samples;
   how.image = picture_words(settings_.image).samples;
   how.check = settings_.verify;
-  how.progress = settings_.progress;
   // Pictures come as bytes, and boxes go out as f32.
   if (wants_.quantize == "tensorrt") how.target = "tensorrt";
   Converted c = convert(model_, how);
@@ -287,6 +283,7 @@ void Preparing::check_model() {
 }  // namespace preparing
 
 Prepared prepare(const Model& model, const PrepareSettings& settings) {
+  const support::ProgressScope told(settings.progress);
   return preparing::Preparing(model, settings).run();
 }
 

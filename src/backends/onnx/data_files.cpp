@@ -103,14 +103,14 @@ std::string data_mark(uint64_t hash) {
   return cat(mark_head, hex16(hash), "\n");
 }
 
-void keep_what_is_there(Publication& files, AtomicFile& file, uint64_t hash) {
+void keep_what_is_there(Publication& files, AtomicFile& file, std::optional<uint64_t> hash) {
   files.just_before([&file, hash] {
     const std::string path = file.target();
     std::error_code code;
     if (!fs::exists(path, code)) return;
     ContentHash there;
-    there.add(map_file(path).span());
-    if (there.value() != hash)
+    if (hash) there.add(map_file(path).span());
+    if (!hash || there.value() != *hash)
       throw error("write.exists", cat(path, " holds other weights"))
           .why("a model that refers to them would get the wrong ones, and two files cannot be replaced in one step")
           .help("remove it first, choose another name, or give none: then the contents decide the name");

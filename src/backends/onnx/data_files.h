@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "formats/publication.h"
@@ -18,7 +19,8 @@ std::string data_mark(uint64_t hash);
 
 // For a data file whose name the caller chose: where a file of that name has these bytes already it stays, and where it
 // has others the publication fails with write.exists, because a model that refers to them would get the wrong weights.
-void keep_what_is_there(Publication& files, AtomicFile& file, uint64_t hash);
+// No hash: there was no such file when the bytes were written.
+void keep_what_is_there(Publication& files, AtomicFile& file, std::optional<uint64_t> hash);
 
 // Removes data files of the model at `path` that we wrote and no model in its folder refers to, itself included: those
 // of the version it replaced, and of writers that were killed. To be called while the folder is locked.

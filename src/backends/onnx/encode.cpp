@@ -46,9 +46,10 @@ const AttrField* field_of(const OpDef& op, std::string_view name) {
   return nullptr;
 }
 
-// pnnx and OpenCV refuse Resize and Pad without their mode, although it has a default.
+// pnnx and OpenCV refuse Resize and Pad without their mode, and Split without its axis, although these have defaults.
 bool is_always_written(const OpDef& op, std::string_view attribute) {
-  return attribute == "mode" && op.domain.empty() && (op.name == "Resize" || op.name == "Pad");
+  if (!op.domain.empty()) return false;
+  return attribute == "mode" ? op.name == "Resize" || op.name == "Pad" : attribute == "axis" && op.name == "Split";
 }
 
 // Drops what the schema would supply anyway, and refuses what it does not know.

@@ -146,7 +146,7 @@ void GraphWriter::value_infos(ChunkedMessage& out, RegionId r, uint32_t field) {
     for (const ValueId v : g_[n].outputs) {
       const Type& t = g_[v].fact.type;
       const bool tells = !t.is_unknown() && (!t.is_tensor() || t.elem != DType::undefined);
-      if (tells && (!g_[v].name.empty() || g_.used(v)) && first_time(v)) info(out, field, v);
+      if (tells && computed_[v.index] && first_time(v)) info(out, field, v);
     }
 }
 

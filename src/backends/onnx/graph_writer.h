@@ -56,6 +56,7 @@ class GraphWriter {
         options_(options),
         originals_(g, names),
         referenced_(g.value_capacity(), false),
+        computed_(g.value_capacity(), false),
         described_(g.value_capacity(), false) {}
 
   // `ir_version` below 4 wants every initializer among the inputs as well.
@@ -90,6 +91,7 @@ class GraphWriter {
   Originals originals_;
   const Opsets* target_ = nullptr;
   std::vector<bool> referenced_;  // by the nodes as they are written: constants may have become attributes
+  std::vector<bool> computed_;    // by nodes as they are written: an upgrade makes values that no file names
   std::vector<bool> described_;   // those that need no value_info any more
   RegionId function_body_;        // none while the main graph is written
   std::vector<ValueId> function_constants_;

@@ -81,11 +81,15 @@ void GraphWriter::mark_copied(NodeId n) {
     for (const NodeId inner : g_.nodes(r)) mark_copied(inner);
     for (const ValueId v : g_[r].outputs) referenced_[v.index] = true;
   }
-  if (g_[n].origin == UINT32_MAX || g_.origins()[g_[n].origin].verbatim) return;
+  if (g_[n].origin == UINT32_MAX || g_.origins()[g_[n].origin].verbatim) {
+    for (const ValueId v : g_[n].outputs) computed_[v.index] = true;
+    return;
+  }
   pb::Reader in(g_.origins()[g_[n].origin].bytes.text());
   while (auto f = in.next())
-    if (f.number == 1)
-      if (const ValueId v = names_.visible(f.text(), g_[n].home)) referenced_[v.index] = true;
+    if (f.number == 1 || f.number == 2)
+      if (const ValueId v = names_.visible(f.text(), g_[n].home))
+        (f.number == 1 ? referenced_ : computed_)[v.index] = true;
 }
 
 void GraphWriter::refuse(NodeId n, const std::string& why, int64_t version) {
@@ -121,6 +125,7 @@ ChunkedMessage GraphWriter::node(NodeId id) {
     const Formal* f = schema ? schema->output(i) : nullptr;
     const bool silent =
         !g_.used(n.outputs[i]) && g_[n.outputs[i]].name.empty() && (!schema || (f && f->option == Formal::optional));
+    if (!silent) computed_[n.outputs[i].index] = true;
     out.text(2, silent ? "" : names_.of(n.outputs[i]));
   }
   if (!n.name.empty()) out.text(3, n.name);

@@ -120,15 +120,17 @@ ChunkedMessage WeightStore::tensor(const std::string& name, const std::shared_pt
 void WeightStore::write_data_file(Publication& files) {
   if (queue_.empty()) return;
   AtomicFile& file = files.open((folder_ / *data_name_).string(), Publication::Turn::data);
-  file.hash_contents();
+  std::error_code none;
+  const bool hashed = !name_given_ || fs::exists(file.target(), none);  // what is not read can be taken by reference
+  if (hashed) file.hash_contents();
   file.expect(end_ + data_mark_size);
   for (const Queued& q : queue_) {
     file.pad_to(q.weight->byte_size() >= page ? page : 64);
     invariant(file.position() == q.offset, "weights are written where the model says");
     write_dense(*q.weight, file.sink());
   }
+  if (name_given_) return keep_what_is_there(files, file, hashed ? std::optional(file.content_hash()) : std::nullopt);
   const uint64_t hash = file.content_hash();
-  if (name_given_) return keep_what_is_there(files, file, hash);
   file.append(data_mark(hash));
   *data_name_ = data_file_name(fs::path(path_).filename().string(), hash);
   file.go_to((folder_ / *data_name_).string());

@@ -72,14 +72,7 @@ bool emit_with(Compiler& c, NodeId n, const ConvShape& shape, PostOps& post) {
   }
   std::vector<SlotId> in{in_layout(c, node.inputs[0], pd.src_desc()),
                          conv_weights(c, node.inputs[1], shape, pd.weights_desc())};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
-                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
-                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
-  if (bias) {
-    args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), in.size(), false});
-    in.push_back(c.plain(bias));
-  }
-  finish(c, n, post, dnnl::convolution_forward(pd), std::move(args), std::move(in), pd);
+  finish_weighted(c, n, post, dnnl::convolution_forward(pd), std::move(in), bias, pd.bias_desc(), pd);
   return true;
 }
 

@@ -45,5 +45,18 @@ void finish(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std
                                                 pd.impl_info_str()),
               std::move(in), pd.dst_desc());
 }
+// The same of a primitive that takes data, weights (both in `in`) and perhaps a bias.
+template <class Pd>
+void finish_weighted(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<SlotId> in,
+                     ValueId bias, const Md& bias_layout, const Pd& pd) {
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
+                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
+                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  if (bias) {
+    args.push_back({DNNL_ARG_BIAS, bias_layout, in.size(), false});
+    in.push_back(c.plain(bias));
+  }
+  finish(c, n, post, std::move(primitive), std::move(args), std::move(in), pd);
+}
 
 }  // namespace cameo::engine

@@ -18,14 +18,7 @@ void finish_product(Compiler& c, NodeId n, const Product& p, PostOps& post, cons
                     const Md& bias) {
   std::string what = p.transposed ? "nk" : "kn";
   std::vector<SlotId> in{c.plain(p.x), packed(c, p.weights, what, *c.constant(p.weights), stored, pd.weights_desc())};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
-                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
-                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
-  if (p.bias) {
-    args.push_back({DNNL_ARG_BIAS, bias, 2, false});
-    in.push_back(c.plain(p.bias));
-  }
-  finish(c, n, post, Primitive(pd), std::move(args), std::move(in), pd);
+  finish_weighted(c, n, post, Primitive(pd), std::move(in), p.bias, bias, pd);
 }
 
 // oneDNN has two operators for it. Its matrix product shares the work better among threads, but only where it has a

@@ -13,6 +13,8 @@ namespace cameo::engine {
 namespace {
 
 constexpr float largest_byte = 127;
+constexpr float least_number =
+    1e-36f;  // blocks of nothing larger are zeros: what they are divided by would be infinite
 
 int64_t runs(const BlockedSize& s, int64_t run) { return (s.row_bytes() + run - 1) / run; }
 
@@ -29,7 +31,7 @@ CAMEO_SIMD float round_block(const float* x, int64_t n, int8_t* y, float* sum) {
     *sum = 0;
     return NAN;
   }
-  const float scale = most / largest_byte, inverse = most > 0 ? largest_byte / most : 0.0f;
+  const float scale = most / largest_byte, inverse = most > least_number ? largest_byte / most : 0.0f;
   int32_t total = 0;
 #pragma omp simd reduction(+ : total)
   for (int64_t i = 0; i < n; ++i) {

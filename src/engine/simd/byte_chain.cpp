@@ -1,6 +1,7 @@
 #include "engine/simd/byte_chain.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/emit.h"
 #include "engine/parallel.h"
@@ -119,6 +120,12 @@ ByteBinary parameters(const Operand& a, const Operand& b, const Quantum& y, DTyp
   return p;
 }
 
+// Whatever the bytes are, the result is a number: scales may be so far apart that their quotient is infinite.
+bool is_tame(const ByteBinary& p) {
+  constexpr float most = 1e30f;
+  return std::abs(p.a) < most && std::abs(p.b) < most && std::abs(p.rest) < most;
+}
+
 bool emit_binary(Compiler& c, NodeId n, const Operand& x) {
   const NodeId user = c.only_user(c.graph()[n].outputs[0]);
   if (!user) return false;
@@ -138,11 +145,12 @@ bool emit_binary(Compiler& c, NodeId n, const Operand& x) {
         second_dims = c.desc(second->bytes)->dims;
   const NodeId maker = c.graph()[other].def;
   const bool later = c.only_user(other) == user && !c.done(maker);  // it comes later, and nothing else reads it
+  const bool swapped = first_dims != second_dims && first_dims != dims;
+  const Operand &whole = swapped ? *second : x, &part = swapped ? x : *second;
+  const ByteBinary p = parameters(whole, part, *y, c.desc(end.outputs[0])->dtype, adds, relu);
+  if (!is_tame(p)) return false;
   if (first_dims != second_dims) {
-    const bool swapped = first_dims != dims;
-    const Operand &whole = swapped ? *second : x, &part = swapped ? x : *second;
-    auto step = broadcast_step(c, whole.bytes, part.bytes, dims, adds,
-                               parameters(whole, part, *y, c.desc(end.outputs[0])->dtype, adds, relu));
+    auto step = broadcast_step(c, whole.bytes, part.bytes, dims, adds, p);
     if (!step) return false;
     if (later) c.absorb(maker);
     c.absorb(user);
@@ -150,7 +158,6 @@ bool emit_binary(Compiler& c, NodeId n, const Operand& x) {
            c.slot_desc(step->whole));
     return true;
   }
-  const ByteBinary p = parameters(x, *second, *y, c.desc(end.outputs[0])->dtype, adds, relu);
   const SlotId left = dense_slot(c, x.bytes);
   const Desc lies = c.slot_desc(left);
   const SlotId right = c.in_form(second->bytes, like(lies, second->type));

@@ -69,8 +69,10 @@ Desc like(const Desc& lies, DType type) {
 SlotId dense_slot(Compiler& c, ValueId v) { return c.slot_desc(c.slot(v)).dense() ? c.slot(v) : c.plain(v); }
 
 std::optional<Chain> chain_from(Compiler& c, ValueId v) {
+  const Desc* first = c.desc(v);
+  if (!first) return std::nullopt;  // sizes that depend on data
+  const auto& shape = first->dims;
   Chain out;
-  const auto& shape = c.desc(v)->dims;
   for (NodeId n = c.only_user(v); n; n = c.only_user(v)) {
     const Node& node = c.graph()[n];
     if (node.inputs[0] != v) return std::nullopt;

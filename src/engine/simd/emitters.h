@@ -40,5 +40,6 @@ bool emit_float_pool(Compiler& c, NodeId n);         // MaxPool, AveragePool
 bool emit_float_global_pool(Compiler& c, NodeId n);  // GlobalAveragePool, GlobalMaxPool
 bool emit_cast(Compiler& c, NodeId n);               // from i32 to f32
 bool emit_dynamic_quantize(Compiler& c, NodeId n);
+bool emit_byte_lstm(Compiler& c, NodeId n);  // DynamicQuantizeLSTM
 
 }  // namespace cameo::engine

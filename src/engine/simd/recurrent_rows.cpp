@@ -37,6 +37,11 @@ CAMEO_SIMD void add_panel_products(const float* panels, const float* x, int64_t 
   }
 }
 
+CAMEO_SIMD void scale_sums(const int32_t* sums, const float* scale, float factor, const float* start, float* y,
+                           int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = start[i] + static_cast<float>(sums[i]) * (factor * scale[i]);
+}
+
 CAMEO_SIMD void lstm_cell(const float* gates, int64_t stride, float* c, float* h, int64_t hidden) {
   const float *in = gates, *out = gates + stride, *forget = gates + 2 * stride, *cell = gates + 3 * stride;
   for (int64_t i = 0; i < hidden; ++i) {

@@ -1,4 +1,4 @@
-// What calibration asks of runs of floats, in one pass over each.
+// What calibration asks of runs of numbers, in one pass over each.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,10 @@ struct LogBins {
   uint32_t shift, first, last, each;  // magnitudes' bits >> shift; the least and the largest; how many of a sign
 };
 void bins_of_row(const float* x, uint16_t* place, int64_t n, LogBins bins);
+// The sum of factor * log(x). Precondition: every x is a positive normal number.
+double sum_of_logs_row(const double* factor, const double* x, int64_t n);
+// The sum of factor * d * d, where d is what rounding x * inverse to the nearest of the levels adds to it.
+double rounding_errors_row(const float* x, const float* factor, int64_t n, float inverse, float least, float most);
 // sums += (a + b) * weight
 void add_counts_row(uint64_t* sums, const uint16_t* a, const uint16_t* b, int64_t n, uint32_t weight);
 

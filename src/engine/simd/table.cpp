@@ -47,6 +47,7 @@ std::span<const EmitterRow> simd_emitters() {
       {"GlobalMaxPool", emit_float_global_pool},
       {"Cast", emit_cast},
       {"DynamicQuantizeLinear", emit_dynamic_quantize},
+      {"DynamicQuantizeLSTM", emit_byte_lstm},
       {"Add", emit_elementwise},
       {"Sub", emit_elementwise},
       {"Mul", emit_elementwise},

@@ -268,15 +268,21 @@ void Checker::function_cycles(const std::vector<std::unique_ptr<FunctionProto>>&
         calls[{plain(f->domain), f->name, f->overload}].insert(callee);
     }
   // What calls nothing that is left can be taken away; what remains calls itself in the end.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto it = calls.begin(); it != calls.end();) {
-      std::erase_if(it->second, [&](const FunctionId& callee) { return !calls.count(callee); });
-      changed |= it->second.empty();
-      it = it->second.empty() ? calls.erase(it) : std::next(it);
-    }
+  std::map<FunctionId, std::vector<FunctionId>> callers;
+  std::map<FunctionId, size_t> left;  // of what it calls
+  std::vector<FunctionId> away;
+  for (const FunctionId& id : functions_) {
+    for (const FunctionId& callee : calls[id]) callers[callee].push_back(id);
+    if ((left[id] = calls[id].size()) == 0) away.push_back(id);
   }
-  for (const auto& [id, callees] : calls)
+  while (!away.empty()) {
+    const FunctionId id = std::move(away.back());
+    away.pop_back();
+    left.erase(id);
+    for (const FunctionId& caller : callers[id])
+      if (--left.at(caller) == 0) away.push_back(caller);
+  }
+  for (const auto& [id, count] : left)
     err("check.function", cat("the function '", id.name, "' calls itself, or functions that do"), at(id.name));
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/endian.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::onnx {
 
@@ -51,13 +52,20 @@ class Decoder {
   void read_raw(Weight& w) const {
     const uint64_t size = cut_ ? cut_->data_length : t_.raw_data->size();
     if (size != wanted_) fail(cat("holds ", size, " bytes where its shape takes ", wanted_));
-    w.source = cut_ ? source_.whole.slice(cut_->data, size) : source_.file.view(*t_.raw_data);
+    w.source = settled(w.dtype, cut_ ? source_.whole.slice(cut_->data, size) : source_.file.view(*t_.raw_data));
+  }
+
+  // Sizes and places come from such numbers. They are read once: a file that changes afterwards must not change what
+  // was checked.
+  static Bytes settled(DType dtype, Bytes data) {
+    const bool decides = dtype == DType::i64 || dtype == DType::i32;
+    return decides && in_memory(data) ? Bytes::own(data.text()) : data;
   }
 
   void read_external(Weight& w) const {
     if (wanted_ == 0) return;  // nothing to look up; some writers leave the location out
     auto range = source_.external.find(t_.external_data, wanted_);
-    w.source = std::move(range.bytes);
+    w.source = settled(w.dtype, std::move(range.bytes));
     w.file = std::move(range.file);
   }
 

@@ -123,4 +123,8 @@ Model parse_text(std::string_view text, const std::string& name, DiagSink& diags
   }
 }
 
+Model parse_functions(std::string_view text, const std::string& name, int64_t opset, DiagSink& diags) {
+  return parse_text(cat("<ir_version: 10, opset_import: [\"\" : ", opset, "]> none () => () {} ", text), name, diags);
+}
+
 }  // namespace cameo::frontends

@@ -22,4 +22,7 @@ Bytes text_to_onnx(std::string_view text, const std::string& name, const ParseOp
 // that external data lie beside. Throws as text_to_onnx and read_onnx do; findings say line and column.
 Model parse_text(std::string_view text, const std::string& name, DiagSink& diags, const ParseOptions& options = {});
 
+// Functions without a model around them, in a model without nodes; `opset` is that of calls outside of them.
+Model parse_functions(std::string_view text, const std::string& name, int64_t opset, DiagSink& diags);
+
 }  // namespace cameo::frontends

@@ -27,10 +27,13 @@ struct Loop : Rules<op::Loop> {
     std::vector<Fact> initial;
     for (size_t i = 0; i < carried; ++i) initial.push_back(c.in(i + 2));
     const LoopTypes types = infer_carried(c, before, initial, {}, 1);
-    for (size_t i = 0; i < carried; ++i) c.out(i, after(c, types, i));
     const Dim trips = trip_count(c, types);
-    for (size_t i = carried; i < c.out_count(); ++i)
+    // A loop that does not turn hands on what it was given, whatever its body would make of these sizes.
+    for (size_t i = 0; i < carried; ++i) c.out(i, c.real && trips.is(0) ? initial[i].type : after(c, types, i));
+    for (size_t i = carried; i < c.out_count(); ++i) {
       c.out(i, stacked(types.outside(types.outputs[i + 1].type, c), trips));
+      set_stacked(c, i, trips);
+    }
   }
 
   static Type after(Infer& c, const LoopTypes& types, size_t i) {

@@ -66,8 +66,9 @@ struct Scan : Rules<op::Scan> {
       slices.push_back({std::move(slice), nullptr});
     }
     const LoopTypes types = infer_carried(c, {}, initial, slices, 0);
-    check_states(c, types, initial, slices);
-    for (size_t i = 0; i < states; ++i) c.out(i, types.outside(types.carried[i], c));
+    const bool still = c.real && length->is(0);  // what it is given stays, whatever the body would make of these sizes
+    if (!still) check_states(c, types, initial, slices);
+    for (size_t i = 0; i < states; ++i) c.out(i, still ? initial[i].type : types.outside(types.carried[i], c));
     for (size_t i = states; i < c.out_count(); ++i) {
       Type t = types.outside(types.outputs[i].type, c);
       if (t.shape) {
@@ -75,6 +76,7 @@ struct Scan : Rules<op::Scan> {
         t.shape->insert(t.shape->begin() + axis, *length);
       }
       c.out(i, std::move(t));
+      set_stacked(c, i, *length);
     }
   }
 

@@ -7,24 +7,38 @@ namespace cameo::ops {
 
 namespace {
 
-constexpr TypeVar v0[] = {{"T1", {0x0u, 0xa043c800000000u}}, {"T2", {0x0u, 0x610000000u}}, {"Tind", {0x0u, 0xa00000000000u}}};
-constexpr TypeVar v1[] = {{"T1", {0x0u, 0x610000000u}}, {"T2", {0x0u, 0x80000000000000u}}, {"T3", {0x0u, 0x80000610000000u}}, {"T4", {0x0u, 0x200000000000u}}};
-constexpr Formal f0[] = {{"data", Formal::single, true, 1, 0, {}}, {"indices", Formal::single, true, 1, 2, {}}, {"scales", Formal::single, true, 1, 1, {}}, {"zero_points", Formal::optional, true, 1, 0, {}}};
-constexpr Formal f1[] = {{"output", Formal::single, true, 1, 1, {}}};
-constexpr Formal f2[] = {{"A", Formal::single, true, 1, 0, {}}, {"B", Formal::single, true, 1, 1, {}}, {"scales", Formal::single, true, 1, 0, {}}, {"zero_points", Formal::optional, true, 1, 2, {}}, {"g_idx", Formal::optional, true, 1, 3, {}}, {"bias", Formal::optional, true, 1, 0, {}}};
-constexpr Formal f3[] = {{"Y", Formal::single, true, 1, 0, {}}};
-constexpr AttrSpec a0[] = {{"bits", AttrKind::integer, false, {}}, {"block_size", AttrKind::integer, false, {.has = true, .i = 128}}, {"gather_axis", AttrKind::integer, false, {.has = true, .i = 0}}, {"quantize_axis", AttrKind::integer, false, {.has = true, .i = 1}}};
-constexpr AttrSpec a1[] = {{"K", AttrKind::integer, true, {}}, {"N", AttrKind::integer, true, {}}, {"accuracy_level", AttrKind::integer, false, {}}, {"bits", AttrKind::integer, false, {}}, {"block_size", AttrKind::integer, true, {}}, {"weight_prepacked", AttrKind::integer, false, {}}};
+constexpr TypeVar v0[] = {{"T", {0x0u, 0x200000000u}}, {"T1", {0x0u, 0x200000000000u}}, {"T2", {0x0u, 0x81000000000000u}}};
+constexpr TypeVar v1[] = {{"T1", {0x0u, 0xa043c800000000u}}, {"T2", {0x0u, 0x610000000u}}, {"Tind", {0x0u, 0xa00000000000u}}};
+constexpr TypeVar v2[] = {{"T1", {0x0u, 0x610000000u}}, {"T2", {0x0u, 0x80000000000000u}}, {"T3", {0x0u, 0x80000610000000u}}, {"T4", {0x0u, 0x200000000000u}}};
+constexpr Formal f0[] = {{"X", Formal::single, true, 1, 0, {}}, {"W", Formal::single, true, 1, 2, {}}, {"R", Formal::single, true, 1, 2, {}}, {"B", Formal::optional, true, 1, 0, {}}, {"sequence_lens", Formal::optional, true, 1, 1, {}}, {"initial_h", Formal::optional, true, 1, 0, {}}, {"initial_c", Formal::optional, true, 1, 0, {}}, {"P", Formal::optional, true, 1, 0, {}}, {"W_scale", Formal::single, true, 1, 0, {}}, {"W_zero_point", Formal::single, true, 1, 2, {}}, {"R_scale", Formal::single, true, 1, 0, {}}, {"R_zero_point", Formal::single, true, 1, 2, {}}};
+constexpr Formal f1[] = {{"Y", Formal::optional, true, 1, 0, {}}, {"Y_h", Formal::optional, true, 1, 0, {}}, {"Y_c", Formal::optional, true, 1, 0, {}}};
+constexpr Formal f2[] = {{"data", Formal::single, true, 1, 0, {}}, {"indices", Formal::single, true, 1, 2, {}}, {"scales", Formal::single, true, 1, 1, {}}, {"zero_points", Formal::optional, true, 1, 0, {}}};
+constexpr Formal f3[] = {{"output", Formal::single, true, 1, 1, {}}};
+constexpr Formal f4[] = {{"A", Formal::single, true, 1, 0, {}}, {"B", Formal::single, true, 1, 1, {}}, {"scales", Formal::single, true, 1, 0, {}}, {"zero_points", Formal::optional, true, 1, 2, {}}, {"g_idx", Formal::optional, true, 1, 3, {}}, {"bias", Formal::optional, true, 1, 0, {}}};
+constexpr Formal f5[] = {{"Y", Formal::single, true, 1, 0, {}}};
+constexpr AttrSpec a0[] = {{"activation_alpha", AttrKind::floats, false, {}}, {"activation_beta", AttrKind::floats, false, {}}, {"activations", AttrKind::strings, false, {}}, {"clip", AttrKind::floating, false, {}}, {"direction", AttrKind::string, false, {.has = true, .s = "forward"}}, {"hidden_size", AttrKind::integer, false, {}}, {"input_forget", AttrKind::integer, false, {.has = true, .i = 0}}};
+constexpr AttrSpec a1[] = {{"bits", AttrKind::integer, false, {}}, {"block_size", AttrKind::integer, false, {.has = true, .i = 128}}, {"gather_axis", AttrKind::integer, false, {.has = true, .i = 0}}, {"quantize_axis", AttrKind::integer, false, {.has = true, .i = 1}}};
+constexpr AttrSpec a2[] = {{"K", AttrKind::integer, true, {}}, {"N", AttrKind::integer, true, {}}, {"accuracy_level", AttrKind::integer, false, {}}, {"bits", AttrKind::integer, false, {}}, {"block_size", AttrKind::integer, true, {}}, {"weight_prepacked", AttrKind::integer, false, {}}};
 constexpr SchemaVersion h0[] = {
-    {1, false, false, 3, 4, 1, 1, f0, f1, a0, v0}};
+    {1, false, false, 12, 12, 0, 3, f0, f1, a0, v0}};
 constexpr SchemaVersion h1[] = {
-    {1, false, false, 3, 6, 1, 1, f2, f3, a1, v1}};
+    {1, false, false, 3, 4, 1, 1, f2, f3, a1, v1}};
+constexpr SchemaVersion h2[] = {
+    {1, false, false, 3, 6, 1, 1, f4, f5, a2, v2}};
 constexpr AttrField d0[] = {
+    field<&op::DynamicQuantizeLSTM::activation_alpha>("activation_alpha", AttrKind::floats, false),
+    field<&op::DynamicQuantizeLSTM::activation_beta>("activation_beta", AttrKind::floats, false),
+    field<&op::DynamicQuantizeLSTM::activations>("activations", AttrKind::strings, false),
+    field<&op::DynamicQuantizeLSTM::clip>("clip", AttrKind::floating, false),
+    field<&op::DynamicQuantizeLSTM::direction>("direction", AttrKind::string, false),
+    field<&op::DynamicQuantizeLSTM::hidden_size>("hidden_size", AttrKind::integer, false),
+    field<&op::DynamicQuantizeLSTM::input_forget>("input_forget", AttrKind::integer, false)};
+constexpr AttrField d1[] = {
     field<&op::GatherBlockQuantized::bits>("bits", AttrKind::integer, false),
     field<&op::GatherBlockQuantized::block_size>("block_size", AttrKind::integer, false),
     field<&op::GatherBlockQuantized::gather_axis>("gather_axis", AttrKind::integer, false),
     field<&op::GatherBlockQuantized::quantize_axis>("quantize_axis", AttrKind::integer, false)};
-constexpr AttrField d1[] = {
+constexpr AttrField d2[] = {
     field<&op::MatMulNBits::K>("K", AttrKind::integer, true),
     field<&op::MatMulNBits::N>("N", AttrKind::integer, true),
     field<&op::MatMulNBits::accuracy_level>("accuracy_level", AttrKind::integer, false),
@@ -33,8 +47,9 @@ constexpr AttrField d1[] = {
     field<&op::MatMulNBits::weight_prepacked>("weight_prepacked", AttrKind::integer, false)};
 
 const OpEntry entries[] = {
-    entry<op::GatherBlockQuantized>("com.microsoft", "GatherBlockQuantized", d0, {}, h0),
-    entry<op::MatMulNBits>("com.microsoft", "MatMulNBits", d1, {}, h1),
+    entry<op::DynamicQuantizeLSTM>("com.microsoft", "DynamicQuantizeLSTM", d0, {}, h0),
+    entry<op::GatherBlockQuantized>("com.microsoft", "GatherBlockQuantized", d1, {}, h1),
+    entry<op::MatMulNBits>("com.microsoft", "MatMulNBits", d2, {}, h2),
 };
 
 }  // namespace

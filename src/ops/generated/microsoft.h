@@ -11,6 +11,16 @@
 
 namespace cameo::op {
 
+struct DynamicQuantizeLSTM {
+  std::optional<std::vector<float>> activation_alpha{};
+  std::optional<std::vector<float>> activation_beta{};
+  std::optional<std::vector<std::string>> activations{};
+  std::optional<float> clip{};
+  std::string direction = "forward";
+  std::optional<int64_t> hidden_size{};
+  int64_t input_forget = 0;
+};
+
 struct GatherBlockQuantized {
   std::optional<int64_t> bits{};
   int64_t block_size = 128;

@@ -60,11 +60,13 @@ struct QAvgPool : Rules<A> {
     std::vector<int64_t> shape{t.shape()[0], t.shape()[1]};
     shape.insert(shape.end(), win.out.begin(), win.out.end());
     std::vector<double> sums, by;
+    Reach reach(win);
     for (int64_t p = 0; p < planes && win.out_count() > 0; ++p) {
       std::vector<int64_t> o(spatial, 0);
       do {
         double sum = 0, count = 0;
-        for_each_position(win, reach_of(win, o), [&](int64_t i) {
+        reach.at(win, o);
+        for_each_position(reach, [&](int64_t i) {
           sum += x[static_cast<size_t>(p * win.in_count() + i)];
           ++count;
         });

@@ -9,6 +9,7 @@
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
+#include "support/number_text.h"
 
 namespace cameo::ops {
 
@@ -19,14 +20,13 @@ template <class C>
 std::string float_text(C v) {
   if (std::isnan(v)) return "NaN";
   if (std::isinf(v)) return v < 0 ? "-INF" : "INF";
-  char text[64];
+  std::string text;
   int decimals = 0;
-  do std::snprintf(text, sizeof text, "%.*e", decimals, static_cast<double>(v));
-  while (static_cast<C>(std::strtod(text, nullptr)) != v && ++decimals < 17);
-  const int exponent = v == 0 ? 0 : std::atoi(std::strchr(text, 'e') + 1);
+  do text = scientific_text(static_cast<double>(v), decimals);
+  while (static_cast<C>(parse_double(text).value()) != v && ++decimals < 17);
+  const int exponent = v == 0 ? 0 : std::atoi(text.c_str() + text.find('e') + 1);
   if (exponent < -4 || exponent >= 16) return text;
-  std::snprintf(text, sizeof text, "%.*f", std::max(1, decimals - exponent), static_cast<double>(v));
-  return text;
+  return fixed_text(static_cast<double>(v), std::max(1, decimals - exponent));
 }
 
 template <class C>
@@ -52,9 +52,9 @@ Tensor to_strings(const Tensor& t) {
 [[noreturn]] void no_number(const std::string& text) { throw error("eval.cast", cat("'", text, "' is not a number")); }
 
 double parse_double(const std::string& text) {
-  char* end = nullptr;
-  const double v = std::strtod(text.c_str(), &end);
-  if (end == text.c_str()) no_number(text);
+  size_t used = 0;
+  const double v = leading_double(text, used);
+  if (used == 0) no_number(text);
   return v;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "ops/ml/scores.h"
+#include "support/number_text.h"
 
 namespace cameo::ops {
 
@@ -60,7 +61,10 @@ struct CastMap : Rules<op::CastMap> {
     if (to == DType::string) return Tensor({}, {is_float(t.dtype()) ? cat(t.double_at(0)) : cat(t.int_at(0))});
     if (t.dtype() != DType::string) return convert(t, to);
     const std::string& text = t.strings()[0];
-    if (to == DType::f32) return Tensor::float_scalar(std::strtof(text.c_str(), nullptr));
+    if (to == DType::f32) {
+      size_t used = 0;
+      return Tensor::float_scalar(static_cast<float>(leading_double(text, used)));
+    }
     int64_t number = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size())

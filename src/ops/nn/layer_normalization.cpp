@@ -32,6 +32,18 @@ Rows rows_of(const Tensor& x, int64_t axis) {
   return {product(shape.first(static_cast<size_t>(axis))), product(shape.subspan(static_cast<size_t>(axis)))};
 }
 
+// What an expansion computes with: the input in the element type of the sums, and the axes that are summed over.
+struct Widened {
+  DType inside;
+  ValueId x, axes;
+};
+Widened widened(Expand& e, int64_t axis, int64_t stash_type) {
+  const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(stash_type) : given;
+  const int64_t rank = e.fact(0).rank();
+  const ValueId x = e.on.cast(e.in(0), inside);
+  return {inside, x, axes_from(e.on, axis < 0 ? axis + rank : axis, rank)};
+}
+
 struct LayerNormalization : Rules<op::LayerNormalization> {
   static void infer(const op::LayerNormalization& a, Infer& c) {
     const int64_t axis = c.axis(a.axis, c.rank(0));
@@ -74,16 +86,14 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
   }
 
   static void expand(const op::LayerNormalization& a, Expand& e) {
-    On& on = e.on;
     if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
-    const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
-    const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
-    const ValueId x = on.cast(e.in(0), inside), axes = axes_from(on, axis, rank);
+    On& on = e.on;
+    const auto [inside, x, axes] = widened(e, a.axis, a.stash_type);
     const ValueId mean = on.ReduceMean(x, axes);
     const ValueId diff = on.Sub(x, mean);
     const ValueId var = on.ReduceMean(on.Mul(diff, diff), axes);
     const ValueId deviation = on.Sqrt(on.Add(var, on.number(static_cast<double>(a.epsilon), inside)));
-    ValueId y = on.Mul(on.cast(on.Div(diff, deviation), given), e.in(1));
+    ValueId y = on.Mul(on.cast(on.Div(diff, deviation), e.dtype(0)), e.in(1));
     if (e.has(2)) y = on.Add(y, e.in(2));
     std::vector<ValueId> out{y};
     if (e.outputs() > 1) out.push_back(on.cast(mean, stash_dtype(a.stash_type)));
@@ -121,11 +131,9 @@ struct RMSNormalization : Rules<op::RMSNormalization> {
   }
 
   static void expand(const op::RMSNormalization& a, Expand& e) {
-    On& on = e.on;
     if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
-    const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
-    const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
-    const ValueId x = on.cast(e.in(0), inside), axes = axes_from(on, axis, rank);
+    On& on = e.on;
+    const auto [inside, x, axes] = widened(e, a.axis, a.stash_type);
     const ValueId square = on.ReduceMean(on.Mul(x, x), axes);
     const ValueId root = on.Sqrt(on.Add(square, on.number(static_cast<double>(a.epsilon), inside)));
     e.replace({on.Mul(on.cast(on.Div(x, root), e.dtype(1)), e.in(1))});

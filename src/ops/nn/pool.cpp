@@ -49,11 +49,14 @@ template <class F>
 void for_each_window(const Windows& w, int64_t planes, F&& f) {
   const int64_t in_plane = w.in_count(), out_plane = w.out_count();
   if (out_plane == 0 || planes == 0) return;
+  Reach reach(w);
   for (int64_t p = 0; p < planes; ++p) {
     std::vector<int64_t> o(w.rank(), 0);
     int64_t at = p * out_plane;
-    do f(at++, p * in_plane, o, reach_of(w, o));
-    while (next_index(o, w.out));
+    do {
+      reach.at(w, o);
+      f(at++, p * in_plane, o, reach);
+    } while (next_index(o, w.out));
   }
 }
 
@@ -96,10 +99,10 @@ struct MaxPool : Rules<op::MaxPool> {
       const Loaded<C> v(x);
       std::vector<C> y(static_cast<size_t>(element_count(shape)), lowest);
       std::vector<int64_t> where(y.size(), 0);
-      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto&, const Reach& r) {
+      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto&, Reach& r) {
         C best = lowest;
         int64_t best_at = -1;
-        for_each_position(w, r, [&](int64_t i) {
+        for_each_position(r, [&](int64_t i) {
           const C e = v[plane + i];
           if (best_at < 0 || e > best || (e != e && best == best)) best = e, best_at = i;
         });
@@ -138,9 +141,14 @@ struct MaxPool : Rules<op::MaxPool> {
     results[0] = pooled.taps.size() == 1 ? pooled.taps[0] : on.Max(pooled.taps);
     e.replace(std::move(results));
   }
-  static constexpr Expansion expansions[] = {expansion<op::MaxPool>(
-      10, Exactness::exact, [](const op::MaxPool& a, Expand& e) { by_taps(a, e); },
-      [](const op::MaxPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::MaxPool>(
+          10, Exactness::exact, [](const op::MaxPool& a, Expand& e) { by_taps(a, e); },
+          [](const op::MaxPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); }),
+      two_axes<op::MaxPool>(),
+      expansion<op::MaxPool>(
+          0, Exactness::exact, [](const op::MaxPool& a, Expand& e) { by_taps(a, e); },
+          [](const op::MaxPool& a, const Graph&, NodeId, int64_t) { return a.auto_pad != "NOTSET"; })};
 };
 
 // Per window what `of(zero, windows, the window's index, each)` makes of its elements; each(f) calls f with every one.
@@ -153,9 +161,9 @@ void eval_sums(const Attrs& a, Eval& k, F of) {
     using C = decltype(zero);
     const Loaded<C> v(x);
     std::vector<C> y(static_cast<size_t>(element_count(shape)));
-    for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, const Reach& r) {
+    for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, Reach& r) {
       y[static_cast<size_t>(at)] =
-          of(C(0), w, o, [&](auto f) { for_each_position(w, r, [&](int64_t i) { f(v[plane + i]); }); });
+          of(C(0), w, o, [&](auto f) { for_each_position(r, [&](int64_t i) { f(v[plane + i]); }); });
     });
     k.out(0, store(x.dtype(), shape, y));
   });
@@ -206,9 +214,9 @@ struct AveragePool : Rules<op::AveragePool> {
       std::vector<double> counts;
       std::vector<int64_t> shape{1, 1};
       shape.insert(shape.end(), pooled.windows->out.begin(), pooled.windows->out.end());
-      for_each_window(*pooled.windows, 1, [&](int64_t, int64_t, const auto& o, const Reach& r) {
+      for_each_window(*pooled.windows, 1, [&](int64_t, int64_t, const auto& o, Reach& r) {
         int64_t inside = 0;
-        for_each_position(*pooled.windows, r, [&](int64_t) { ++inside; });
+        for_each_position(r, [&](int64_t) { ++inside; });
         counts.push_back(static_cast<double>(a.count_include_pad ? padded_count(*pooled.windows, o) : inside));
       });
       count = on.constant(store(e.dtype(0), shape, counts));
@@ -217,11 +225,18 @@ struct AveragePool : Rules<op::AveragePool> {
     }
     e.replace({on.Div(add_taps(on, pooled.taps), count)});
   }
-  static constexpr Expansion expansions[] = {expansion<op::AveragePool>(
-      19, Exactness::rounding, [](const op::AveragePool& a, Expand& e) { by_taps(a, e); },
-      [](const op::AveragePool& a, const Graph&, NodeId, int64_t target) {
-        return is_dilated(a.dilations) || (target < 10 && a.ceil_mode);
-      })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::AveragePool>(
+          19, Exactness::rounding, [](const op::AveragePool& a, Expand& e) { by_taps(a, e); },
+          [](const op::AveragePool& a, const Graph&, NodeId, int64_t target) {
+            return is_dilated(a.dilations) || (target < 10 && a.ceil_mode);
+          }),
+      two_axes<op::AveragePool>(),
+      expansion<op::AveragePool>(
+          0, Exactness::rounding, [](const op::AveragePool& a, Expand& e) { by_taps(a, e); },
+          [](const op::AveragePool& a, const Graph&, NodeId, int64_t) {
+            return a.ceil_mode || a.auto_pad != "NOTSET";
+          })};
 };
 
 struct LpPool : Rules<op::LpPool> {
@@ -255,9 +270,11 @@ struct LpPool : Rules<op::LpPool> {
       powers.push_back(on.Pow(on.Abs(v), on.number_like(static_cast<double>(a.p), v)));
     e.replace({on.Pow(add_taps(on, powers), on.number_like(1 / static_cast<double>(a.p), e.in(0)))});
   }
-  static constexpr Expansion expansions[] = {expansion<op::LpPool>(
-      18, Exactness::rounding, [](const op::LpPool& a, Expand& e) { by_taps(a, e); },
-      [](const op::LpPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::LpPool>(
+          18, Exactness::rounding, [](const op::LpPool& a, Expand& e) { by_taps(a, e); },
+          [](const op::LpPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); }),
+      two_axes<op::LpPool>()};
 };
 
 constexpr OpRules table[] = {rules<MaxPool>(), rules<AveragePool>(), rules<LpPool>()};

@@ -8,14 +8,6 @@ namespace cameo::ops {
 
 namespace {
 
-std::vector<std::string> names_or(const std::optional<std::vector<std::string>>& given,
-                                  const std::vector<std::string>& per_direction, std::string_view direction) {
-  if (given && !given->empty()) return *given;
-  std::vector<std::string> out = per_direction;
-  if (direction == "bidirectional") out.insert(out.end(), per_direction.begin(), per_direction.end());
-  return out;
-}
-
 template <class A>
 void without_layout(const A& a, Expand& e) {
   A plain = a;
@@ -91,26 +83,13 @@ struct GRU : Rules<op::GRU> {
 
 struct LSTM : Rules<op::LSTM> {
   static RecurrentAttrs common(const op::LSTM& a) {
-    return recurrent_attrs(a, names_or(a.activations, {"Sigmoid", "Tanh", "Tanh"}, a.direction));
+    return recurrent_attrs(a, lstm_activations(a.activations, a.direction));
   }
   static void infer(const op::LSTM& a, Infer& c) { infer_recurrent(common(a), c, 4); }
 
-  // Rows of the gates: input i, output o, forget f, cell c. Peepholes: i, o, f.
   static void eval(const op::LSTM& a, Eval& k) {
-    std::vector<double> sums;
-    eval_recurrent(common(a), k, 4, [&](const Cell& m, auto x, auto h, auto c) {
-      const auto n = static_cast<size_t>(m.hidden);
-      sums.resize(4 * n);
-      for (size_t row = 0; row < sums.size(); ++row)
-        sums[row] = m.from_input(static_cast<int64_t>(row), x) + m.from_state(static_cast<int64_t>(row), h);
-      const auto peek = [&](size_t gate, size_t j) { return m.peephole.empty() ? 0 : m.peephole[gate * n + j]; };
-      for (size_t j = 0; j < n; ++j) {
-        const double i = m.activate(0, sums[j] + peek(0, j) * c[j]);
-        const double f = a.input_forget ? 1 - i : m.activate(0, sums[2 * n + j] + peek(2, j) * c[j]);
-        c[j] = f * c[j] + i * m.activate(1, sums[3 * n + j]);
-        h[j] = m.activate(0, sums[n + j] + peek(1, j) * c[j]) * m.activate(2, c[j]);
-      }
-    });
+    LstmStep step(a.input_forget != 0);
+    eval_recurrent(common(a), k, 4, [&](const Cell& m, auto x, auto h, auto c) { step(m, x, h, h, c); });
   }
 
   static constexpr Revision revisions[] = {{7, drop_output_sequence, recurrent_to_6}, {14, nullptr, drop_layout}};

@@ -73,6 +73,14 @@ double dot(std::span<const double> m, std::span<const double> v, int64_t row) {
 
 }  // namespace
 
+std::vector<std::string> names_or(const std::optional<std::vector<std::string>>& given,
+                                  const std::vector<std::string>& per_direction, std::string_view direction) {
+  if (given && !given->empty()) return *given;
+  std::vector<std::string> out = per_direction;
+  if (direction == "bidirectional") out.insert(out.end(), per_direction.begin(), per_direction.end());
+  return out;
+}
+
 double Cell::activate(size_t i, double x) const { return f[i](clip ? std::clamp(x, -*clip, *clip) : x); }
 double Cell::from_input(int64_t row, std::span<const double> x) const {
   return dot(w, x, row) + (wb.empty() ? 0 : wb[static_cast<size_t>(row)]);
@@ -99,15 +107,23 @@ std::string problem_of(const RecurrentAttrs& a, int64_t gates) {
 
 }  // namespace
 
-void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates) {
+std::vector<std::string> lstm_activations(const std::optional<std::vector<std::string>>& given,
+                                          std::string_view direction) {
+  return names_or(given, {"Sigmoid", "Tanh", "Tanh"}, direction);
+}
+
+void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates, bool inputs_first) {
   constexpr size_t bias = 3, lengths = 4, first_h = 5, first_c = 6, peepholes = 7;
   for (size_t i = 0; i < 3; ++i) want_rank(c, i, 3, cat("input ", i));
   if (const std::string problem = problem_of(a, gates); !problem.empty()) c.fail("infer.attribute", problem);
   const Dim steps = c.dim(0, a.batch_first ? 1 : 0), batch = c.dim(0, a.batch_first ? 0 : 1), dirs = a.directions();
-  Dim hidden = c.dim(2, 2);
+  Dim hidden = c.dim(2, inputs_first ? 1 : 2);
   if (a.hidden_size) hidden = c.same(*a.hidden_size, hidden, "'hidden_size' and the weights'");
-  want_shape(c, 1, {dirs, hidden * gates, c.dim(0, 2)}, "W");
-  want_shape(c, 2, {dirs, hidden * gates, hidden}, "R");
+  const auto want_weights = [&](size_t i, Dim inputs, std::string_view what) {
+    want_shape(c, i, inputs_first ? Shape{dirs, inputs, hidden * gates} : Shape{dirs, hidden * gates, inputs}, what);
+  };
+  want_weights(1, c.dim(0, 2), "W");
+  want_weights(2, hidden, "R");
   const Shape state = a.batch_first ? Shape{batch, dirs, hidden} : Shape{dirs, batch, hidden};
   if (c.has(bias)) want_shape(c, bias, {dirs, hidden * (2 * gates)}, "B");
   if (c.has(lengths)) want_shape(c, lengths, {batch}, "sequence_lens");
@@ -147,15 +163,14 @@ struct Sizes {
 };
 
 // The sizes that the operands agree on.
-Sizes sizes_of(const RecurrentAttrs& a, Eval& k, int64_t gates) {
-  const Tensor& x = k.in(0);
+Sizes sizes_of(const RecurrentAttrs& a, Eval& k, const RecurrentOperands& given, int64_t gates) {
+  const auto& [x, w, r] = given;
   if (const std::string problem = problem_of(a, gates); !problem.empty()) k.fail("eval.attribute", problem);
-  if (x.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "X, W and R must have rank 3");
-  const Sizes sizes{a.directions(), x.shape()[a.batch_first], x.shape()[!a.batch_first], x.shape()[2],
-                    k.in(2).shape()[2]};
+  if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) k.fail("eval.shape", "X, W and R must have rank 3");
+  const Sizes sizes{a.directions(), x.shape()[a.batch_first], x.shape()[!a.batch_first], x.shape()[2], r.shape()[2]};
   const auto [dirs, steps, batch, input, hidden] = sizes;
-  if (k.in(1).shape() != std::vector<int64_t>{dirs, gates * hidden, input} ||
-      k.in(2).shape() != std::vector<int64_t>{dirs, gates * hidden, hidden})
+  if (w.shape() != std::vector<int64_t>{dirs, gates * hidden, input} ||
+      r.shape() != std::vector<int64_t>{dirs, gates * hidden, hidden})
     k.fail("eval.shape", "the weights' shapes do not suit the input and the direction");
   if (k.has(3) && k.in(3).count() != dirs * 2 * gates * hidden)
     k.fail("eval.shape", cat("B has ", k.in(3).count(), " elements"));
@@ -176,12 +191,13 @@ std::vector<int64_t> lengths_of(Eval& k, int64_t batch, int64_t steps) {
 
 }  // namespace
 
-void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
-  const Tensor& x = k.in(0);
-  const auto [dirs, steps, batch, input, hidden] = sizes_of(a, k, gates);
+void eval_recurrent(const RecurrentAttrs& a, Eval& k, const RecurrentOperands& operands, int64_t gates,
+                    const CellStep& step) {
+  const Tensor& x = operands.x;
+  const auto [dirs, steps, batch, input, hidden] = sizes_of(a, k, operands, gates);
   const std::vector<int64_t> lengths = lengths_of(k, batch, steps);
   const Tensor none = zeros(DType::f32, {0});
-  const Loaded<double> xs(x), w(k.in(1)), r(k.in(2)), bias(k.has(3) ? k.in(3) : none),
+  const Loaded<double> xs(x), w(operands.w), r(operands.r), bias(k.has(3) ? k.in(3) : none),
       peepholes(k.has(7) ? k.in(7) : none);
   std::vector<double> h = initial_state(k, 5, a.batch_first, dirs, batch, hidden),
                       c = initial_state(k, 6, a.batch_first, dirs, batch, hidden);
@@ -222,6 +238,21 @@ void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellS
                  y));
   k.out(1, state_tensor(h, x.dtype(), a.batch_first, dirs, batch, hidden));
   k.out(2, state_tensor(c, x.dtype(), a.batch_first, dirs, batch, hidden));
+}
+
+void LstmStep::operator()(const Cell& m, std::span<const double> x, std::span<const double> state, std::span<double> h,
+                          std::span<double> c) {
+  const auto n = static_cast<size_t>(m.hidden);
+  sums_.resize(4 * n);
+  for (size_t row = 0; row < sums_.size(); ++row)
+    sums_[row] = m.from_input(static_cast<int64_t>(row), x) + m.from_state(static_cast<int64_t>(row), state);
+  const auto peek = [&](size_t gate, size_t j) { return m.peephole.empty() ? 0 : m.peephole[gate * n + j]; };
+  for (size_t j = 0; j < n; ++j) {
+    const double i = m.activate(0, sums_[j] + peek(0, j) * c[j]);
+    const double f = input_forget_ ? 1 - i : m.activate(0, sums_[2 * n + j] + peek(2, j) * c[j]);
+    c[j] = f * c[j] + i * m.activate(1, sums_[3 * n + j]);
+    h[j] = m.activate(0, sums_[n + j] + peek(1, j) * c[j]) * m.activate(2, c[j]);
+  }
 }
 
 void recurrent_to_6(Downgrade& d) { d.set("output_sequence", int64_t{1}); }

@@ -43,17 +43,25 @@ struct RecurrentAttrs {
 };
 template <class A>
 RecurrentAttrs recurrent_attrs(const A& a, std::vector<std::string> activations) {
-  return {std::move(activations),
-          a.activation_alpha.value_or(std::vector<float>{}),
-          a.activation_beta.value_or(std::vector<float>{}),
-          a.direction,
-          a.hidden_size,
-          a.clip ? std::optional<double>(static_cast<double>(*a.clip)) : std::nullopt,
-          a.layout != 0};
+  RecurrentAttrs out{std::move(activations),
+                     a.activation_alpha.value_or(std::vector<float>{}),
+                     a.activation_beta.value_or(std::vector<float>{}),
+                     a.direction,
+                     a.hidden_size,
+                     a.clip ? std::optional<double>(static_cast<double>(*a.clip)) : std::nullopt};
+  if constexpr (requires { a.layout; }) out.batch_first = a.layout != 0;
+  return out;
 }
 
-// Shapes of Y, Y_h (and Y_c). `gates` is 1, 3 or 4.
-void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates);
+// The activations that are given, or the usual ones for each direction.
+std::vector<std::string> names_or(const std::optional<std::vector<std::string>>& given,
+                                  const std::vector<std::string>& per_direction, std::string_view direction);
+std::vector<std::string> lstm_activations(const std::optional<std::vector<std::string>>& given,
+                                          std::string_view direction);
+
+// Shapes of Y, Y_h (and Y_c). `gates` is 1, 3 or 4. `inputs_first`: weights lie as [directions, inputs, gates], not
+// [directions, gates, inputs].
+void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates, bool inputs_first = false);
 
 // One direction's parameters at one batch row.
 struct Cell {
@@ -71,8 +79,29 @@ struct Cell {
 // Computes h (and c) in place from x.
 using CellStep = std::function<void(const Cell&, std::span<const double> x, std::span<double> h, std::span<double> c)>;
 
-// Inputs X, W, R, B, sequence_lens, initial_h (, initial_c, P for four gates); outputs Y, Y_h (, Y_c).
-void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step);
+// LSTM's: rows of the gates are input i, output o, forget f, cell c; of peepholes i, o, f. `state`: h as the recurrent
+// weights see it.
+class LstmStep {
+ public:
+  explicit LstmStep(bool input_forget) : input_forget_(input_forget) {}
+  void operator()(const Cell& m, std::span<const double> x, std::span<const double> state, std::span<double> h,
+                  std::span<double> c);
+
+ private:
+  const bool input_forget_;
+  std::vector<double> sums_;
+};
+
+struct RecurrentOperands {
+  Tensor x, w, r;
+};
+// Inputs X, W, R, B, sequence_lens, initial_h (, initial_c, P for four gates); outputs Y, Y_h (, Y_c). The first three
+// are those that are given.
+void eval_recurrent(const RecurrentAttrs& a, Eval& k, const RecurrentOperands& operands, int64_t gates,
+                    const CellStep& step);
+inline void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
+  eval_recurrent(a, k, {k.in(0), k.in(1), k.in(2)}, gates, step);
+}
 
 void recurrent_to_6(Downgrade& d);                                                       // output_sequence
 void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs_without_layout);  // layout, before 14

@@ -122,17 +122,20 @@ Tap tap_at(const Windows& w, std::span<const int64_t> k) {
   return t;
 }
 
-Reach reach_of(const Windows& w, std::span<const int64_t> o) {
-  Reach r;
+Reach::Reach(const Windows& w) : lo(w.rank()), hi(w.rank()), tap(w.rank()), step(w.rank()) {
   int64_t stride = 1;
-  r.lo.resize(w.rank()), r.hi.resize(w.rank());
+  for (size_t i = w.rank(); i-- > 0; stride *= w.in[i]) step[i] = stride * w.dilations[i];
+}
+
+void Reach::at(const Windows& w, std::span<const int64_t> o) {
+  int64_t stride = 1;
+  first = 0;
   for (size_t i = w.rank(); i-- > 0; stride *= w.in[i]) {
     const int64_t start = o[i] * w.strides[i] - w.begin[i];
-    r.lo[i] = at_least_zero(ceil_of(-start, w.dilations[i]));
-    r.hi[i] = std::min(w.kernel[i], floor_of(w.in[i] - 1 - start, w.dilations[i]) + 1);
-    r.first += (start + r.lo[i] * w.dilations[i]) * stride;
+    lo[i] = at_least_zero(ceil_of(-start, w.dilations[i]));
+    hi[i] = std::min(w.kernel[i], floor_of(w.in[i] - 1 - start, w.dilations[i]) + 1);
+    first += (start + lo[i] * w.dilations[i]) * stride;
   }
-  return r;
 }
 
 bool next_index(std::span<int64_t> index, std::span<const int64_t> shape) {

@@ -57,10 +57,13 @@ Tap tap_at(const Windows& w, std::span<const int64_t> k);
 
 // The taps of one window that lie inside the input, per axis [lo, hi), with the flat input index of the first.
 struct Reach {
+  explicit Reach(const Windows& w);
+  void at(const Windows& w, std::span<const int64_t> o);  // of window `o`
+
   std::vector<int64_t> lo, hi;
   int64_t first = 0;
+  std::vector<int64_t> tap, step;  // room for a walk, and how far the input's index goes by one tap of an axis
 };
-Reach reach_of(const Windows& w, std::span<const int64_t> o);
 
 // Steps `index` through `shape` in row-major order; false past the end.
 bool next_index(std::span<int64_t> index, std::span<const int64_t> shape);
@@ -70,22 +73,22 @@ std::vector<int64_t> spatial_of(std::span<const int64_t> shape);
 
 // Calls f(flat input index) for every position of a window inside the input, in row-major order.
 template <class F>
-void for_each_position(const Windows& w, const Reach& r, F&& f) {
-  const size_t n = w.rank();
+void for_each_position(Reach& r, F&& f) {
+  const size_t n = r.lo.size();
   for (size_t i = 0; i < n; ++i)
     if (r.lo[i] >= r.hi[i]) return;
-  std::vector<int64_t> k = r.lo, step(n);
-  int64_t stride = 1;
-  for (size_t i = n; i-- > 0; stride *= w.in[i]) step[i] = stride * w.dilations[i];
+  if (n == 0) return f(r.first);
+  r.tap = r.lo;
+  const int64_t row = r.hi[n - 1] - r.lo[n - 1], step = r.step[n - 1];
   int64_t at = r.first;
   while (true) {
-    f(at);
-    size_t i = n;
+    for (int64_t k = 0; k < row; ++k) f(at + k * step);
+    size_t i = n - 1;
     while (i-- > 0) {
-      at += step[i];
-      if (++k[i] < r.hi[i]) break;
-      at -= step[i] * (r.hi[i] - r.lo[i]);
-      k[i] = r.lo[i];
+      at += r.step[i];
+      if (++r.tap[i] < r.hi[i]) break;
+      at -= r.step[i] * (r.hi[i] - r.lo[i]);
+      r.tap[i] = r.lo[i];
     }
     if (i == SIZE_MAX) return;
   }

@@ -22,6 +22,7 @@ BlockedWeight::BlockedWeight(const op::MatMulNBits& a)
 namespace {
 
 constexpr int64_t largest_size = int64_t{1} << 31;  // so that no product below overflows
+constexpr int64_t largest_block = 1 << 16;          // of codes times bytes, whose sum fits in 32 bits
 
 struct MatMulNBits : Rules<op::MatMulNBits> {
   using A = op::MatMulNBits;
@@ -29,8 +30,9 @@ struct MatMulNBits : Rules<op::MatMulNBits> {
   static BlockedWeight checked_attributes(const A& a, const Infer& c) {
     const int64_t bits = a.bits.value_or(code_bits_unless_given);
     if (bits != 2 && bits != 4 && bits != 8) c.fail("infer.attribute", cat("bits is ", bits, ": 2, 4 or 8 is wanted"));
-    if (a.block_size < 16 || a.block_size > largest_size || !std::has_single_bit(static_cast<uint64_t>(a.block_size)))
-      c.fail("infer.attribute", cat("block_size is ", a.block_size, ": a power of two from 16 up is wanted"));
+    if (a.block_size < 16 || a.block_size > largest_block || !std::has_single_bit(static_cast<uint64_t>(a.block_size)))
+      c.fail("infer.attribute",
+             cat("block_size is ", a.block_size, ": a power of two from 16 to ", largest_block, " is wanted"));
     for (const int64_t size : {a.K, a.N})
       if (size < 1 || size > largest_size) c.fail("infer.attribute", cat("a weight of K = ", a.K, " by N = ", a.N));
     if (a.weight_prepacked.value_or(0) != 0)

@@ -3,6 +3,7 @@
 
 #include "ops/op_def.h"
 #include "ops/preconditions.h"
+#include "ops/quant/dynamic_range.h"
 #include "ops/quant/scale.h"
 
 namespace cameo::ops {
@@ -194,7 +195,7 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
           23, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
           [](const A& a, const Graph& g, NodeId n, int64_t target) {
             const bool retyped =
-                a.output_dtype != 0 && static_cast<DType>(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
+                a.output_dtype != 0 && dtype_from_number(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
             return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1))) ||
                    target < 10;
           }),
@@ -211,17 +212,12 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
 
   static void eval(const A&, Eval& k) {
     const Loaded<float> x(k.in(0));
-    float top = 0, bottom = 0;
-    for (const float v : x.span()) top = std::max(top, v), bottom = std::min(bottom, v);
-    const float scale = top == bottom ? 1.0f : (top - bottom) / 255.0f;  // of zeros only: as onnxruntime has it
-    const float place = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f)),
-                zero = std::isnan(place) ? 0.0f : place;
+    const DynamicRange range(x.span());
     std::vector<float> y;
-    for (const float v : x.span())
-      y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));
+    for (const float v : x.span()) y.push_back(range.level(v));
     k.out(0, store(DType::u8, k.in(0).shape(), y));
-    k.out(1, Tensor::float_scalar(scale));
-    k.out(2, store(DType::u8, {}, std::vector<float>{zero}));
+    k.out(1, Tensor::float_scalar(range.scale));
+    k.out(2, store(DType::u8, {}, std::vector<float>{range.zero}));
   }
 
   static void expand(const A&, Expand& e) {

@@ -152,7 +152,7 @@ int64_t skip_some(int64_t count, void* from) {
 std::optional<Image> interleave(const OpenJpeg::Picture& p, int64_t height, int64_t width, std::string_view s) {
   constexpr int ycc = 3, cmyk = 5;
   auto out = blank(height, width, s.size());
-  if (!out || p.planes == 0 || p.planes > 4 || p.colours == ycc || p.colours == cmyk) return std::nullopt;
+  if (!out || p.colours == ycc || p.colours == cmyk) return std::nullopt;
   for (uint32_t i = 0; i < p.planes; ++i) {
     const OpenJpeg::Plane& c = p.plane[i];
     if (c.width != width || c.height != height || !c.data || c.is_signed || c.precision < 8 || c.precision > 16)
@@ -189,6 +189,7 @@ std::optional<Image> decode_jpeg2000(std::string_view s, bool& there) {
   const bool read = lib.header(stream.get(), codec.get(), &raw);
   const std::unique_ptr<OpenJpeg::Picture, void (*)(OpenJpeg::Picture*)> picture(raw, lib.close_picture);
   if (!read || !picture || picture->x1 < picture->x0 || picture->y1 < picture->y0) return std::nullopt;
+  if (picture->planes == 0 || picture->planes > 4) return std::nullopt;  // the library makes room for all of them
   const int64_t height = int64_t{picture->y1} - picture->y0, width = int64_t{picture->x1} - picture->x0;
   if (!is_sane_image(height, width, s.size()) || !lib.decode(codec.get(), stream.get(), picture.get()))
     return std::nullopt;

@@ -27,7 +27,8 @@ std::string_view codec_of(std::string_view s) {
 
 }  // namespace
 
-std::optional<Image> decode_image(std::string_view s) {
+std::optional<Image> decode_image(std::string_view encoded) {
+  const std::string s(encoded);  // decoders read a header twice, and the file may change meanwhile
   if (s.size() > 2 && s.substr(0, 2) == "BM") return decode_bmp(s);
   if (s.size() > 2 && s[0] == 'P' && s[1] >= '1' && s[1] <= '6') return decode_pnm(s);
   if (codec_of(s) == "PNG") return decode_png(s);

@@ -169,6 +169,13 @@ struct Resize : Rules<op::Resize> {
       {18, nullptr, resize_to_17},       {19, nullptr, resize_to_18},
   };
   static constexpr Expansion expansions[] = {
+      // For engines that lack a form of it; every opset from 18 on has them all.
+      expansion<A>(
+          0, Exactness::rounding, [](const A& a, Expand& e) { expand_resize(a, e); },
+          [](const A& a, const Graph&, NodeId, int64_t) {
+            return a.antialias || a.exclude_outside || a.mode == "cubic" ||
+                   a.coordinate_transformation_mode == "tf_crop_and_resize";
+          }),
       expansion<A>(
           18, Exactness::exact, [](const A& a, Expand& e) { resize_without_axes(a, e); },
           [](const A& a, const Graph&, NodeId, int64_t) { return a.axes || a.keep_aspect_ratio_policy != "stretch"; }),

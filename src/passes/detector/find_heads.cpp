@@ -6,6 +6,7 @@
 #include "passes/detector/heads.h"
 #include "passes/edit.h"
 #include "support/error.h"
+#include "support/progress.h"
 
 namespace cameo::passes {
 
@@ -304,7 +305,8 @@ Heads find_heads(const Model& m, const HeadWords& words) { return Finding(m, wor
 std::string guessed_heads(const Model& m) {
   try {
     return Finding(m, {"yolov5", {}, 0}).guess();
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (ends_work(e)) throw;
     return "";
   }
 }

@@ -141,21 +141,24 @@ class Builder {
     main.node = rigid.node = id;
     const bool maker = s && names_type(n);
     const bool blind = s && (listed(type_blind, n) || (maker && listed(likes, n)));
+    const bool as_bits = n.is("BitCast");
     const ValueId unknown = s && !blind ? unknown_operand(n, *s) : ValueId();
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       if (!f32_operand(id, i) || blind || (n.as<op::CastLike>() && i == 0)) continue;
-      (s && !unknown && takes_half(*s, s->input(i), n.inputs[i]) ? main : rigid).reads.push_back(operand(id, i));
+      (s && !unknown && !as_bits && takes_half(*s, s->input(i), n.inputs[i]) ? main : rigid)
+          .reads.push_back(operand(id, i));
     }
     for (size_t i = 0; i < n.outputs.size(); ++i)
       if (f32_result(id, i))
-        (s && !unknown && !maker && takes_half(*s, s->output(i), n.outputs[i]) ? main : rigid)
+        (s && !unknown && !as_bits && !maker && takes_half(*s, s->output(i), n.outputs[i]) ? main : rigid)
             .gives.push_back(n.outputs[i]);
     rigid.form = Form::f32;
     rigid.fixed = true;
     rigid.why =
-        unknown ? cat("the type of '", g_[unknown].name, "' is not known")
-        : s     ? no_form(n)
-                : cat(n.op->domain.empty() ? "" : cat(n.op->domain, "."), n.op->name, " is not ONNX's own operator");
+        unknown   ? cat("the type of '", g_[unknown].name, "' is not known")
+        : as_bits ? "its bits are read as another type's"
+        : s       ? no_form(n)
+                  : cat(n.op->domain.empty() ? "" : cat(n.op->domain, "."), n.op->name, " is not ONNX's own operator");
     judge(main);
     for (Unit* u : {&main, &rigid})
       if (!u->reads.empty() || !u->gives.empty()) units_.push_back(std::move(*u));

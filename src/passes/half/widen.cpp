@@ -13,7 +13,7 @@ namespace cameo::passes {
 namespace {
 
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
-bool is_half(int64_t t) { return is_half(static_cast<DType>(t)); }
+bool is_half(int64_t t) { return is_half(dtype_from_number(t).value_or(DType::undefined)); }
 
 class Widener {
  public:

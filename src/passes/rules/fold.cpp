@@ -46,7 +46,7 @@ bool keeps_bits(const Graph& g, NodeId n) {
 }
 
 uint64_t constant_size(const Rewrite& rw, ValueId v) {
-  return rw.g[v].weight ? rw.g[v].weight->byte_size() : rw.g.constant(v)->bytes().size();
+  return rw.g[v].weight ? rw.g[v].weight->byte_size() : rw.content(v).bytes().size();
 }
 
 // Nodes are met after those they read from, so that a look at the inputs settles most of them. What was found holds for
@@ -92,7 +92,7 @@ std::vector<Datum> compute(const Rewrite& rw, NodeId n) {
     const ValueId v = node.inputs[i];
     if (!v) continue;
     if (const Tensor* known = contents(rw, v)) data[i] = Datum(*known);
-    else if (rw.is_constant(v)) data[i] = Datum(*rw.g.constant(v));
+    else if (rw.is_constant(v)) data[i] = Datum(rw.content(v));
     else data[i] = compute(rw, rw.g[v].def)[rw.g[v].def_index];
     pointers[i] = &data[i];
   }

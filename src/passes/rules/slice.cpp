@@ -178,8 +178,8 @@ void gather_of_concat(Rewrite& rw) {
       // A part of length 1, wanted as it is or without its axis.
       if (*size == 1 && rw.rank(rw.in(1)) == 1) return rw.replace(v);
       if (*size == 1 && rw.rank(rw.in(1)) == 0) return rw.replace(rw.on.Squeeze(v, rw.on.ints({axis})));
-      const ValueId where = rw.on.constant(rw.rank(rw.in(1)) == 0 ? Tensor::int_scalar(index)
-                                                                  : Tensor::ints(std::vector<int64_t>{index}));
+      const std::vector<int64_t> form(static_cast<size_t>(rw.rank(rw.in(1))), 1);  // as many axes as the index had
+      const ValueId where = rw.on.constant(Tensor::int_scalar(index).reshaped(form));
       return rw.replace(rw.on.Gather(v, where, op::Gather{.axis = axis}));
     }
     index -= *size;

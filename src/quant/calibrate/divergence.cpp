@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/simd/row_moments.h"
+
 namespace cameo::quant {
 
 namespace {
@@ -23,14 +25,22 @@ Cumulated::Cumulated(const std::vector<double>& bins) {
 double divergence(const Cumulated& p, size_t kept, size_t levels) {
   const double total = p.numbers.back(), beyond = total - p.numbers[kept];
   const double last = p.filled[kept] > p.filled[kept - 1] ? p.numbers[kept] - p.numbers[kept - 1] : 0;
-  double out = p.own[kept] - times_log(last) + times_log(last + beyond);
-  for (size_t level = 0; level < levels; ++level) {
-    const size_t from = level * kept / levels, to = (level + 1) * kept / levels, filled = p.filled[to] - p.filled[from];
-    const double sum = p.numbers[to] - p.numbers[from], mine = sum + (level + 1 == levels ? beyond : 0);
-    if (filled > 0 && sum > 0) out -= mine * std::log(sum / static_cast<double>(filled));
-    else if (mine > 0) out -= mine * std::log(nothing);
+  // Of every level its numbers, and how many of them each of its bins gets; 0 and 1 where there are none.
+  std::vector<double> sums(levels), shares(levels, 1.0);
+  const size_t width = kept / levels, rest = kept % levels;
+  for (size_t level = 0, from = 0, carried = 0; level < levels; ++level) {
+    carried += rest;
+    const size_t to = from + width + (carried >= levels), filled = p.filled[to] - p.filled[from];
+    if (carried >= levels) carried -= levels;
+    const double sum = p.numbers[to] - p.numbers[from];
+    if (filled > 0 && sum > 0) sums[level] = sum, shares[level] = sum / static_cast<double>(filled);
+    from = to;
   }
-  return out / total;
+  const bool empty = sums.back() == 0;  // the level to which those beyond are added
+  const double gone = empty ? nothing : shares.back();
+  const double kept_whole = p.own[kept] - times_log(last) + times_log(last + beyond);
+  const double on_levels = engine::sum_of_logs_row(sums.data(), shares.data(), static_cast<int64_t>(levels));
+  return (kept_whole - on_levels - beyond * std::log(gone)) / total;
 }
 
 }  // namespace cameo::quant

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/node_name.h"
 #include "kernels/carrier.h"
 #include "ops/infer.h"
 #include "ops/on.h"
@@ -35,7 +36,7 @@ class DynamicQuantizer {
     for (const NodeId n : nodes_) {
       support::checkpoint();
       DynamicRow& row = rows_.emplace_back();
-      row.name = !g_[n].name.empty() ? g_[n].name : g_[g_[n].outputs[0]].name;
+      row.name = node_name(g_, n);
       row.op = g_[n].op->name;
       row.why = quantize(n);
       row.quantized = row.why.empty();

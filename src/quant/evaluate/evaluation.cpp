@@ -215,11 +215,12 @@ void Evaluator::add_noise(const Datum& wanted, const Datum& got, const Parting& 
   }
 }
 
-Evaluation Evaluator::compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half) const {
+Evaluation Evaluator::compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half,
+                              bool few) const {
   std::map<ValueId, ValueId> seen;
   for (const ValueId v : features_)
     if (const auto it = forms.find(v); it != forms.end()) seen.insert(*it);
-  return measure(quantized, seen, half, few_samples);
+  return measure(quantized, seen, half, few ? few_samples : SIZE_MAX);
 }
 
 Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half,

@@ -51,8 +51,8 @@ class Evaluator {
   // samples an even selection is run.
   Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half = Half::both,
                      size_t most = SIZE_MAX) const;
-  // The same from few samples, outputs and features only: to choose between variants.
-  Evaluation compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half = Half::both) const;
+  // Outputs and features only: to choose between variants, from few samples or from all.
+  Evaluation compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half, bool few) const;
   size_t samples() const { return samples_.size(); }
   bool has_features() const { return !features_.empty(); }
 

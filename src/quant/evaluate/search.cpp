@@ -17,7 +17,7 @@ constexpr double cheap = 2e-3;              // a share of the multiplications th
 constexpr size_t noisiest = 28, last = 16;  // nodes that are tried one by one
 constexpr size_t most_given_back = 6, most_tried_back = 12;
 constexpr size_t most_bias_stages = 32;
-constexpr int refinements = 18;  // quick measurements for ranges of parts of the graph
+constexpr int refinements = 18;  // measurements for ranges of parts of the graph
 constexpr int verifications = 4;
 
 // Sizes that are not known by now count as 1.
@@ -39,7 +39,7 @@ double noise(double db) { return std::pow(10, -db / 10); }
 }  // namespace
 
 Search::Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
-               std::function<Variant(const Choice&, bool)> measured)
+               std::function<Variant(const Choice&, Effort)> measured)
     : model_(model),
       maker_(maker),
       means_(means),
@@ -61,9 +61,9 @@ double Search::share(const std::set<NodeId>& nodes) const {
   return all_macs_ > 0 ? sum / all_macs_ : 0;
 }
 
-Variant Search::measure(const Choice& choice, bool quick) {
+Variant Search::measure(const Choice& choice, Effort effort) {
   ++tried_;
-  return measured_(choice, quick);
+  return measured_(choice, effort);
 }
 
 bool Search::reached(const Variant& v) const {
@@ -82,9 +82,9 @@ Choice Search::best_ranges(const std::set<NodeId>& keep) {
   const bool automatic = options_.method == Method::automatic, correct = options_.asked.correct_bias;
   Choice choice{.keep = keep, .method = automatic ? usual_method : options_.method, .correct_bias = correct};
   if (!automatic && !correct && !options_.asked.compensate) return choice;
-  Variant best = measure(choice, true);
+  Variant best = measure(choice, Effort::all_samples);
   const auto attempt = [&](Choice other) {
-    Variant v = measure(other, true);
+    Variant v = measure(other, Effort::all_samples);
     if (v.evaluation.merit_db() > best.evaluation.merit_db() + by_chance_db) best = std::move(v);
   };
   if (automatic)
@@ -98,37 +98,42 @@ Choice Search::best_ranges(const std::set<NodeId>& keep) {
     other.correct_bias = false;
     attempt(other);
   }
-  if (options_.asked.compensate) {
+  const auto compensate = [&] {
+    if (!options_.asked.compensate || best.choice.compensate) return;
     Choice other = best.choice;
     other.compensate = true;
     attempt(other);
+  };
+  compensate();
+  if (!comfortable(best) && automatic) {
+    refine_ranges(best);
+    compensate();  // what ranges cut off may have hidden how little weights add
   }
   choice = best.choice;
-  if (!comfortable(best) && automatic) refine_ranges(choice, best);
   if (!comfortable(best) && correct) correct_biases(choice, best);
   return choice;
 }
 
 // Other methods for halves of the graph, then for quarters, as far as that helps.
-void Search::refine_ranges(Choice& choice, Variant& quick) {
+void Search::refine_ranges(Variant& best) {
   std::vector<ValueId> order;
   const Graph& g = model_.graph;
   for (const ValueId v : g[g.main()].inputs)
-    if (quick.scales.contains(v)) order.push_back(v);
+    if (best.scales.contains(v)) order.push_back(v);
   for (const NodeId n : g.nodes(g.main()))
     for (const ValueId v : g[n].outputs)
-      if (quick.scales.contains(v)) order.push_back(v);
+      if (best.scales.contains(v)) order.push_back(v);
   std::vector<std::pair<size_t, size_t>> blocks{{0, order.size() / 2}, {order.size() / 2, order.size()}};
   int left = refinements;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const auto [from, to] = blocks[i];
     for (const Method method : {Method::minmax, Method::margin, Method::mse, Method::percentile, Method::entropy}) {
-      Choice other = choice;
+      Choice other = best.choice;
       for (size_t k = from; k < to; ++k) other.methods[order[k]] = method;
-      if (other.method == method && choice.methods.empty()) continue;
+      if (other.method == method && best.choice.methods.empty()) continue;
       if (left-- <= 0) return;
-      Variant v = measure(other, true);
-      if (v.evaluation.merit_db() > quick.evaluation.merit_db() + by_chance_db) quick = std::move(v), choice = other;
+      Variant v = measure(other, Effort::all_samples);
+      if (v.evaluation.merit_db() > best.evaluation.merit_db() + by_chance_db) best = std::move(v);
     }
     if (to - from < 2) continue;
     blocks.emplace_back(from, (from + to) / 2);
@@ -137,7 +142,7 @@ void Search::refine_ranges(Choice& choice, Variant& quick) {
 }
 
 // From the inputs to the outputs in stages: what is corrected in front changes what is measured behind it.
-void Search::correct_biases(Choice& choice, Variant& quick) {
+void Search::correct_biases(Choice& choice, Variant& best) {
   const auto& products = means_.products();
   Choice corrected = choice;
   const size_t bias_stages = std::min(products.size(), most_bias_stages);
@@ -146,8 +151,8 @@ void Search::correct_biases(Choice& choice, Variant& quick) {
     for (size_t i = stage * products.size() / bias_stages; i < (stage + 1) * products.size() / bias_stages; ++i)
       if (const auto it = found.find(products[i]); it != found.end()) corrected.shifts[products[i]] = it->second;
   }
-  Variant v = measure(corrected, true);
-  if (v.evaluation.merit_db() > quick.evaluation.merit_db()) quick = std::move(v), choice = corrected;
+  Variant v = measure(corrected, Effort::all_samples);
+  if (v.evaluation.merit_db() > best.evaluation.merit_db()) best = std::move(v), choice = corrected;
 }
 
 // The noise that a node adds to what its operands have already.
@@ -196,13 +201,13 @@ std::vector<Search::Candidate> Search::candidates(const Variant& v, double most_
   };
   add(from_the_end(v), last);
   add(by_noise(v), noisiest);
-  const Variant base = measure(v.choice, true);
+  const Variant base = measure(v.choice, Effort::few_samples);
   const std::vector<double> before = base.evaluation.noises();
   std::vector<Candidate> out;
   for (const NodeId n : nodes) {
     Choice choice = v.choice;
     choice.keep.insert(n);
-    const Variant without = measure(choice, true);
+    const Variant without = measure(choice, Effort::few_samples);
     gains_[n] = without.evaluation.worst_db() - base.evaluation.worst_db();
     Candidate& c = out.emplace_back(Candidate{n, without.evaluation.noises()});
     const double features = noise(without.evaluation.feature_db() - base.evaluation.feature_db());
@@ -306,7 +311,7 @@ void Search::give_back(Variant& best, const std::set<NodeId>& asked) {
 void Search::leave_ends_float(Variant& best, double most_macs) {
   const Choice from = best.choice;
   std::vector<NodeId> order = from_the_end(best);
-  Variant quick = measure(from, true);
+  Variant quick = measure(from, Effort::all_samples);
   for (const bool first : {false, true}) {
     if (first) std::reverse(order.begin(), order.end());
     Choice choice = from;
@@ -316,7 +321,7 @@ void Search::leave_ends_float(Variant& best, double most_macs) {
       if (share(choice.keep) > most_macs) break;
       if (++taken != next) continue;
       next *= 2;
-      Variant v = measure(choice, true);
+      Variant v = measure(choice, Effort::all_samples);
       if (v.evaluation.merit_db() > quick.evaluation.merit_db() + by_chance_db) quick = std::move(v);
     }
   }
@@ -330,12 +335,12 @@ void Search::make_room(Variant& best, const std::set<NodeId>& asked) {
     if (!asked.contains(n) && macs(n) > cheap * all_macs_) order.push_back(n);
   std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return macs(a) > macs(b); });
   if (order.size() > most_tried_back) order.resize(most_tried_back);
-  Variant quick = measure(best.choice, true);
+  Variant quick = measure(best.choice, Effort::few_samples);
   const double least = quick.evaluation.merit_db() - by_chance_db;
   for (const NodeId n : order) {
     Choice choice = quick.choice;
     choice.keep.erase(n);
-    if (Variant v = measure(choice, true); v.evaluation.merit_db() >= least) quick = std::move(v);
+    if (Variant v = measure(choice, Effort::few_samples); v.evaluation.merit_db() >= least) quick = std::move(v);
   }
   if (quick.choice.keep != best.choice.keep) best = measure(quick.choice);
 }
@@ -364,28 +369,20 @@ Variant Search::with_float_nodes(const Variant& first, double most) {
   return best;
 }
 
-// Ranges that do not depend on which of many choices happened to be the best on the samples.
-Choice Search::usual_ranges(const Choice& like) const {
-  Choice out = like;
-  out.method = usual_method;
-  out.methods.clear();
-  return out;
-}
-
 Variant Search::run(const std::set<NodeId>& keep) {
   Variant best = measure(best_ranges(keep));
   const double most = options_.asked.max_float_macs;
   if (!reached(best)) {
-    const Variant first = best;
-    best = with_float_nodes(first, most);
-    const Choice usual = usual_ranges(first.choice);
-    if (!reached(best) && options_.method == Method::automatic &&
-        (usual.method != first.choice.method || !first.choice.methods.empty()))
-      if (Variant other = with_float_nodes(measure(usual), most); better(other, best)) best = std::move(other);
+    best = with_float_nodes(Variant(best), most);
     if (reached(best)) give_back(best, keep);
   }
-  if (reached(best) && !comfortable(best) && most > 0 && maker_.mixes_floats())
-    leave_float(best, goal_ + comfort_db, std::max(share(best.choice.keep), most * comfort_share));
+  if (reached(best) && !comfortable(best) && most > 0 && maker_.mixes_floats()) {
+    const double some = std::max(share(best.choice.keep), most * comfort_share);
+    leave_float(best, goal_ + comfort_db, some);
+    Variant other = best;
+    if (!comfortable(best)) leave_ends_float(other, some);
+    if (better(other, best)) best = std::move(other);
+  }
   return best;
 }
 

@@ -11,11 +11,10 @@ namespace cameo::quant {
 
 class Search {
  public:
-  // `measured` makes a variant with its evaluation and score; quick: from a few samples, only outputs, by signal to
-  // noise.
+  // `measured` makes a variant with its evaluation and score, which is by signal to noise if that is not everything.
   // `sized`: the graph with the sizes of a sample.
   Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
-         std::function<Variant(const Choice&, bool quick)> measured);
+         std::function<Variant(const Choice&, Effort)> measured);
 
   // The best variant that was found.
   Variant run(const std::set<NodeId>& keep);
@@ -32,13 +31,12 @@ class Search {
     NodeId node;
     std::vector<double> left;  // of the noise of every output and part, if this node alone stays float: a share
   };
-  Variant measure(const Choice& choice, bool quick = false);
+  Variant measure(const Choice& choice, Effort effort = Effort::everything);
   bool better(const Variant& a, const Variant& b) const;
   bool comfortable(const Variant& v) const;
   Choice best_ranges(const std::set<NodeId>& keep);
-  Choice usual_ranges(const Choice& like) const;
-  void refine_ranges(Choice& choice, Variant& quick);
-  void correct_biases(Choice& choice, Variant& quick);
+  void refine_ranges(Variant& best);
+  void correct_biases(Choice& choice, Variant& best);
   std::vector<NodeId> by_noise(const Variant& v) const;
   std::vector<NodeId> from_the_end(const Variant& v) const;
   std::vector<Candidate> candidates(const Variant& v, double most_macs);
@@ -56,7 +54,7 @@ class Search {
   VariantMaker& maker_;
   BiasMeans& means_;
   const Options& options_;
-  std::function<Variant(const Choice&, bool)> measured_;
+  std::function<Variant(const Choice&, Effort)> measured_;
   double goal_, all_macs_ = 0;
   std::map<NodeId, double> macs_, gains_;
   size_t tried_ = 0;

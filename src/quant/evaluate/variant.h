@@ -24,6 +24,10 @@ struct Choice {
   }
 };
 
+// How much is run to judge a variant. Which ranges are good shows on samples that have what the model looks for: few of
+// many may not.
+enum class Effort : uint8_t { few_samples, all_samples, everything };  // the last one with every inner value's noise
+
 struct Variant {
   Choice choice;
   Model model;

@@ -7,11 +7,13 @@
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "ops/soundness.h"
+#include "quant/half/epsilons.h"
 #include "quant/half/ranges.h"
 #include "quant/half/search.h"
 #include "runtime/free_sizes.h"
 #include "runtime/inputs.h"
 #include "support/budget.h"
+#include "support/progress.h"
 
 namespace cameo::quant {
 
@@ -71,24 +73,19 @@ class Converter {
     const size_t most_casts =
         s_.form.to == DType::f16 && !s_.form.products_only ? passes::usual_casts(m_.graph, units_) : SIZE_MAX;
     keep_index_arithmetic(m_.graph, units_);
-    keep_scattered_sums(m_.graph, units_);
+    keep_refused(m_.graph, units_);
     keep_constants(m_.graph, units_, s_.form.to);
     if (s_.check) measure(samples);
     else report_.unchecked = "asked not to";
     if (!report_.unchecked.empty()) keep_by_operator(m_.graph, units_, magnitude_bounds(m_.graph), s_.form.to);
     HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, s_.max_error, most_casts, s_.run,
-                      [this](uint64_t tried) { tell("measuring models in half precision", tried); });
+                      [](uint64_t tried) { tell_progress("measuring models in half precision", tried, 0); });
     HalfVariant best = report_.unchecked.empty() ? checked(search) : search.plain();
     finish(std::move(best), search);
     return std::move(report_);
   }
 
  private:
-  void tell(const char* what, uint64_t done) const {
-    support::checkpoint();
-    if (s_.progress && !s_.progress(what, done, 0)) throw error("budget.interrupted", "interrupted");
-  }
-
   // A model that our engine cannot run is converted by rules only.
   void measure(const Samples& samples) {
     try {
@@ -108,7 +105,7 @@ class Converter {
   }
 
   void add(MeasuredRanges& ranges, const std::vector<Datum>& inputs) {
-    tell("measuring ranges", report_.samples++);
+    tell_progress("measuring ranges", report_.samples++, 0);
     std::vector<Datum> outputs = ranges.sample(inputs);
     if (kept_.size() >= (report_.made_up && has_steps(m_.graph) ? 1 : s_.check_samples)) return;
     kept_.push_back(inputs);
@@ -200,6 +197,7 @@ class Converter {
       report_.kept.push_back({name, u.node ? std::string(g[u.node].op->name) : "", u.why});
     }
     m_ = std::move(best.model);
+    if (!s_.f16_sums) spell_epsilons(m_.graph, best.units);
   }
 
   // As the scales of a Resize are: nobody would want them in half precision.

@@ -19,7 +19,6 @@ struct HalfSettings {
   bool f16_sums = false;          // the target adds up in half precision, too: sums count, not only results
   size_t check_samples = 4;
   engine::SessionOptions run;  // how models are run: threads, and kernels of the caller's own
-  std::function<bool(const char* what, uint64_t done, uint64_t all)> progress;  // false stops
 };
 
 struct KeptF32 {

@@ -49,7 +49,8 @@ bool listed(std::span<const std::string_view> names, const Node& n) {
 bool to_integer(const Graph& g, NodeId n) {
   const auto* cast = g[n].as<op::Cast>();
   const ValueId v = cast ? g.input(n, 0) : ValueId();
-  return v && g[v].fact.dtype() == DType::f32 && carrier_of(static_cast<DType>(cast->to)) == Carrier::i64;
+  const DType to = cast ? dtype_from_number(cast->to).value_or(DType::undefined) : DType::undefined;
+  return v && g[v].fact.dtype() == DType::f32 && carrier_of(to) == Carrier::i64;
 }
 
 }  // namespace
@@ -95,11 +96,14 @@ void keep_constants(const Graph& g, std::span<Unit> units, DType half) {
   }
 }
 
-void keep_scattered_sums(const Graph& g, std::span<Unit> units) {
+void keep_refused(const Graph& g, std::span<Unit> units) {
   const auto reduces = [](const auto* attrs) { return attrs && attrs->reduction != "none"; };
-  for (Unit& u : units)
-    if (u.node && (reduces(g[u.node].as<op::ScatterElements>()) || reduces(g[u.node].as<op::ScatterND>())))
+  for (Unit& u : units) {
+    if (!u.node) continue;
+    if (reduces(g[u.node].as<op::ScatterElements>()) || reduces(g[u.node].as<op::ScatterND>()))
       keep_f32(u, "engines have no half precision for a scatter with a reduction");
+    if (g[u.node].is("AffineGrid")) keep_f32(u, "engines have no half precision for it");
+  }
 }
 
 void keep_index_arithmetic(const Graph& g, std::span<Unit> units) {

@@ -20,8 +20,8 @@ void keep_asked(const Graph& g, std::span<Unit> units, const std::vector<std::st
 // Constants that the type cannot hold: beyond its range (masks excepted, which are clamped), or so small that they
 // would become 0 or lose their digits.
 void keep_constants(const Graph& g, std::span<Unit> units, DType half);
-// Sums that ONNX Runtime refuses in half precision when it runs them.
-void keep_scattered_sums(const Graph& g, std::span<Unit> units);
+// What ONNX Runtime refuses in half precision when it runs it.
+void keep_refused(const Graph& g, std::span<Unit> units);
 // Arithmetic on sizes and positions: from integers to integers, or to angles.
 void keep_index_arithmetic(const Graph& g, std::span<Unit> units);
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/simd/row_moments.h"
+
 namespace cameo::quant {
 
 namespace {
 
 constexpr double shrinks[] = {1, 0.95, 0.9, 0.85, 0.8};
-constexpr size_t tries = std::size(shrinks);
 
 // How much errors of the weights of one input channel count, and what they shift.
 struct InputChannel {
@@ -65,48 +66,56 @@ void assign_levels(const Product& p, std::span<const float> weights, const Grid&
   measure(p, weights, inputs, out);
 }
 
-// Of every channel and scale that is tried, how much it is wrong.
-std::vector<double> errors_of(const Product& p, std::span<const float> weights, const std::vector<float>& scales,
-                              bool per_channel, const Grid& grid, const ChannelMoments* inputs) {
-  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
-  const std::vector<InputChannel> known = input_channels(p, inputs);
-  std::vector<double> out(scales.size());
-  Product::Walk at(p);
-  for (const float weight : weights) {
-    const size_t first = per_channel ? static_cast<size_t>(at.channel()) * tries : 0;
-    const double w = static_cast<double>(weight), factor = known[static_cast<size_t>(at.input())].importance;
-    for (size_t t = first; t < first + tries; ++t) {
-      const auto s = static_cast<double>(scales[t]);
-      const double d = level_of(w, s, least, most) * s - w;
-      out[t] += d * d * factor;
+// Weights with how much their errors count, those of one scale side by side.
+struct Lines {
+  std::vector<float> weights, factors;
+  size_t depth;
+
+  Lines(const Product& p, std::span<const float> numbers, bool per_channel, const ChannelMoments* inputs)
+      : weights(numbers.size()), factors(numbers.size()) {
+    const auto channels = static_cast<size_t>(per_channel ? p.channels() : 1);
+    depth = numbers.size() / channels;
+    const std::vector<InputChannel> known = input_channels(p, inputs);
+    std::vector<size_t> next(channels);
+    for (size_t c = 0; c < channels; ++c) next[c] = c * depth;
+    Product::Walk at(p);
+    for (const float w : numbers) {
+      const size_t to = next[per_channel ? static_cast<size_t>(at.channel()) : 0]++;
+      weights[to] = w, factors[to] = static_cast<float>(known[static_cast<size_t>(at.input())].importance);
+      at.next();
     }
-    at.next();
   }
-  return out;
-}
+  double reach(size_t line) const {
+    double out = 0;
+    for (size_t i = line * depth; i < (line + 1) * depth; ++i)
+      if (std::isfinite(weights[i])) out = std::max(out, std::fabs(static_cast<double>(weights[i])));
+    return out;
+  }
+  double error(size_t line, float scale, const Grid& grid) const {
+    const auto s = static_cast<double>(scale);
+    return s * s *
+           engine::rounding_errors_row(weights.data() + line * depth, factors.data() + line * depth,
+                                       static_cast<int64_t>(depth), 1 / scale, static_cast<float>(least_level(grid)),
+                                       static_cast<float>(most_level(grid)));
+  }
+};
 
 }  // namespace
 
 QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights, const Grid& grid, bool per_channel,
                                 const ChannelMoments* inputs) {
-  const auto channels = static_cast<size_t>(per_channel ? p.channels() : 1);
-  std::vector<double> reach(channels);
-  Product::Walk at(p);
-  for (const float w : weights) {
-    double& most = reach[per_channel ? static_cast<size_t>(at.channel()) : 0];
-    if (std::isfinite(w)) most = std::max(most, std::fabs(static_cast<double>(w)));
-    at.next();
-  }
-  std::vector<float> scales(channels * tries);
-  for (size_t c = 0; c < channels; ++c)
-    for (size_t t = 0; t < tries; ++t)
-      scales[c * tries + t] = static_cast<float>(scale_of({-reach[c] * shrinks[t], reach[c] * shrinks[t]}, grid).scale);
-  const std::vector<double> errors = errors_of(p, weights, scales, per_channel, grid, inputs);
+  const Lines lines(p, weights, per_channel, inputs);
   QuantizedWeight out;
-  for (size_t c = 0; c < channels; ++c) {
-    const auto first = errors.begin() + static_cast<std::ptrdiff_t>(c * tries);
-    const auto best = static_cast<size_t>(std::min_element(first, first + tries) - first);
-    out.scales.push_back(scales[c * tries + best]);
+  for (size_t line = 0; line < weights.size() / lines.depth; ++line) {
+    const double reach = lines.reach(line);
+    float best = 0;
+    double least = 0;
+    for (const double shrink : shrinks) {
+      const auto scale = static_cast<float>(scale_of({-reach * shrink, reach * shrink}, grid).scale);
+      const double e = lines.error(line, scale, grid);
+      if (best == 0 || e < least) best = scale, least = e;
+    }
+    out.scales.push_back(best);
   }
   assign_levels(p, weights, grid, inputs, out);
   return out;

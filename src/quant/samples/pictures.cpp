@@ -7,6 +7,8 @@
 #include "ops/vision/image.h"
 #include "quant/samples/samples.h"
 #include "runtime/inputs.h"
+#include "support/budget.h"
+#include "support/number_text.h"
 
 namespace cameo::quant {
 
@@ -30,9 +32,9 @@ std::vector<std::string> split(const std::string& text, char by) {
 std::vector<double> numbers(const std::string& key, const std::string& text) {
   std::vector<double> out;
   for (const std::string& part : split(text, '/')) {
-    char* end = nullptr;
-    out.push_back(std::strtod(part.c_str(), &end));
-    if (part.empty() || *end || !std::isfinite(out.back())) wrong(cat(key, " has '", part, "', which is no number"));
+    const auto number = support::parse_double(part);
+    if (!number || !std::isfinite(*number)) wrong(cat(key, " has '", part, "', which is no number"));
+    out.push_back(*number);
   }
   if (out.size() != 1 && out.size() != 3) wrong(cat(key, " has ", out.size(), " numbers: one, or one per colour"));
   return out;
@@ -45,9 +47,11 @@ E word(const std::string& key, const std::string& given, const std::string_view 
   wrong(cat(key, " is '", given, "'"));
 }
 
+constexpr int64_t longest_side = 16384;
+
 int64_t size_in(const std::string& text) {
   const std::vector<double> n = numbers("size", text);
-  if (n.size() != 1 || n[0] < 1 || n[0] > 16384) wrong(cat("the size is '", text, "'"));
+  if (n.size() != 1 || n[0] < 1 || n[0] > longest_side) wrong(cat("the size is '", text, "'"));
   return static_cast<int64_t>(n[0]);
 }
 
@@ -137,6 +141,9 @@ PictureLayout picture_layout(const Type& t, const PictureOptions& o, const std::
   if (out.height <= 0 || out.width <= 0)
     throw error("quantize.picture", cat("the input '", name, "' is ", t.text(), ": its size is not known"))
         .help("--image size=224x224");
+  if (out.height > longest_side || out.width > longest_side)  // of a model's own making: their product must fit
+    throw error("quantize.picture",
+                cat("the input '", name, "' is ", t.text(), ": a side of a picture is at most ", longest_side));
   if (out.channels != 1 && out.channels != 3)
     throw error("quantize.picture",
                 cat("the input '", name, "' has ", out.channels, " channels: pictures have 1 or 3"));
@@ -182,6 +189,7 @@ Tensor picture_tensor(const std::string& path, const Graph& g, const PictureOpti
 
 Tensor picture_tensor(const Image& image, const Type& input, const std::string& name, const PictureOptions& o) {
   const PictureLayout to = picture_layout(input, o, name);
+  const MemoryClaim room(sizeof(float) * static_cast<uint64_t>(3 * to.width * (image.height + 3 * to.height)));
   const std::vector<float> pixels = fitted(image, to.height, to.width, o);
   const auto at = [](const std::vector<double>& list, int64_t c) {
     return list[list.size() == 1 ? 0 : static_cast<size_t>(c)];

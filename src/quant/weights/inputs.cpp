@@ -57,12 +57,24 @@ class Reservoir {
 
 }  // namespace
 
+std::pair<InputRows, InputRows> halves(const InputRows& x) {
+  constexpr int64_t stretches = 8;
+  if (x.rows() < stretches) return {x, x};
+  std::pair<InputRows, InputRows> out;
+  out.first.depth = out.second.depth = x.depth;
+  for (int64_t r = 0; r < x.rows(); ++r) {
+    std::vector<float>& to = (r * stretches / x.rows() % 2 == 0 ? out.first : out.second).numbers;
+    to.insert(to.end(), x.row(r).begin(), x.row(r).end());
+  }
+  return out;
+}
+
 std::map<ValueId, InputRows> input_rows(const Model& m, const std::vector<WeightTarget>& targets,
                                         const Samples& samples, const engine::SessionOptions& run) {
   std::map<ValueId, InputRows> out;
   int64_t width = 0;
   for (const WeightTarget& t : targets)
-    for (const WeightUse& use : t.uses) {
+    for (const WeightUse& use : t.why_not.empty() ? t.uses : std::vector<WeightUse>()) {
       if (use.kind != WeightUse::Kind::product || m.graph[use.node].home != m.graph.main()) continue;
       InputRows& rows = out[m.graph[use.node].inputs[0]];
       if (rows.depth == 0) width += t.rows()->shape[1];

@@ -19,6 +19,9 @@ struct InputRows {
   }
 };
 
+// The rows in eight stretches, every second one in the first part; where there are fewer, all of them in both.
+std::pair<InputRows, InputRows> halves(const InputRows& x);
+
 // An even selection of the rows of each value that a product of the main graph multiplies, by value; at most so much
 // memory. Throws quantize.samples where there are none, and what running throws.
 std::map<ValueId, InputRows> input_rows(const Model& m, const std::vector<WeightTarget>& targets,

@@ -35,7 +35,7 @@ double inner_product(const float* a, const float* b, int64_t n) {
   return out;
 }
 
-std::vector<float> inverse_factor(const InputRows& x) {
+std::vector<float> inverse_factor(const InputRows& x, double prior) {
   const int64_t n = x.depth;
   const auto at = [n](int64_t i, int64_t k) { return static_cast<size_t>(i * n + k); };
   std::vector<double> h(static_cast<size_t>(n * n));
@@ -50,7 +50,8 @@ std::vector<float> inverse_factor(const InputRows& x) {
   }
   double trace = 0;
   for (int64_t i = 0; i < n; ++i) trace += h[at(i, i)];
-  const double damping = 0.01 * trace / static_cast<double>(n);
+  const double rows = static_cast<double>(std::max<int64_t>(1, x.rows()));
+  const double damping = (0.01 + prior / rows) * trace / static_cast<double>(n);
   if (!(damping > 0) || !std::isfinite(damping)) return {};
   for (int64_t i = 0; i < n; ++i) h[at(i, i)] += damping;
   // H reversed is L L'; then the inverse of H, not reversed, is U'U with U the inverse of that L reversed, transposed.
@@ -90,7 +91,12 @@ std::vector<float> importance_of(const InputRows& x) {
   std::vector<float> out(static_cast<size_t>(x.depth));
   for (int64_t r = 0; r < x.rows(); ++r)
     for (size_t k = 0; k < out.size(); ++k) out[k] += x.row(r)[k] * x.row(r)[k];
-  for (float& v : out) v = v / static_cast<float>(std::max<int64_t>(1, x.rows())) + 1e-30F;
+  double mean = 0;
+  for (const float v : out) mean += static_cast<double>(v);
+  const double rows = static_cast<double>(x.rows());
+  mean /= std::max(1.0, rows) * static_cast<double>(std::max<size_t>(1, out.size()));
+  for (float& v : out)
+    v = static_cast<float>((static_cast<double>(v) + prior_rows * mean) / (rows + prior_rows)) + 1e-30F;
   return out;
 }
 
@@ -127,7 +133,7 @@ double product_noise(const Matrix& m, const InputRows& x) {
 
 std::shared_ptr<const SolvedMatrix> gptq(const Matrix& m, const InputRows& x, int threads) {
   if (m.depth() > most_gptq_depth || x.rows() == 0) return nullptr;
-  const std::vector<float> u = inverse_factor(x), importance = importance_of(x);
+  const std::vector<float> u = inverse_factor(x, prior_rows), importance = importance_of(x);
   if (u.empty()) return nullptr;
   const int64_t depth = m.depth(), blocks = m.blocks();
   std::vector<float> w = all_numbers(m);

@@ -8,8 +8,13 @@ namespace cameo::quant {
 
 double inner_product(const float* a, const float* b, int64_t n);
 
-// Of the inverse of X'X + damping: the upper factor U with U'U equal to it. Empty where numbers run out.
-std::vector<float> inverse_factor(const InputRows& x);
+// Few rows do not tell which places matter: what is measured counts as if so many rows had been seen beside it in which
+// all places are alike.
+inline constexpr double prior_rows = 8;
+
+// Of the inverse of X'X + damping: the upper factor U with U'U equal to it. Empty where numbers run out. `prior`: rows
+// in which all places are alike, added to those of `x`.
+std::vector<float> inverse_factor(const InputRows& x, double prior = 0);
 
 // Of the products' results on these rows: the sum of squares of the difference that quantizing makes.
 double product_noise(const Matrix& m, const InputRows& inputs);

@@ -16,7 +16,7 @@
 #include "quant/weights/rewrite.h"
 #include "quant/weights/solve.h"
 #include "runtime/watch.h"
-#include "support/budget.h"
+#include "support/progress.h"
 
 namespace cameo::quant {
 
@@ -42,7 +42,7 @@ class WeightQuantizer {
     if (samples) inputs_ = input_rows(m_, targets, samples, o_.run);
     bool any = false;
     for (size_t i = 0; i < targets.size(); ++i) {
-      tell(i, targets.size());
+      tell_progress("weights", i, targets.size());
       any |= quantize(targets[i]);
     }
     if (!any) refuse();
@@ -71,11 +71,6 @@ class WeightQuantizer {
         .help(
             "stored so are constants with two axes that MatMul or Gemm multiply with, and tables whose rows Gather "
             "takes");
-  }
-
-  void tell(uint64_t done, uint64_t all) const {
-    support::checkpoint();
-    if (o_.progress && !o_.progress("weights", done, all)) throw error("budget.interrupted", "interrupted");
   }
 
   bool is_asked_to_stay(NodeId n, ValueId weight) {
@@ -151,38 +146,49 @@ class WeightQuantizer {
       row.method = weight_method_names[static_cast<size_t>(m.method)];
       return m;
     }
-    const double power = product_power(m, x);
+    const double power = product_power(m, x), rtn = product_noise(m, x);
     const auto db = [power](double noise) { return noise > 0 && power > 0 ? 10 * std::log10(power / noise) : 200; };
-    double least = product_noise(m, x);
     row.method = "rtn";
-    row.rtn_db = db(least);
-    Matrix best = m;
-    for (auto& [name, candidate] : candidates(t, m, x))
-      if (const double noise = product_noise(candidate, x); noise < least)
-        least = noise, best = std::move(candidate), row.method = name;
-    row.db = db(least);
+    row.rtn_db = row.db = db(rtn);
+    const auto method = best_method(t, m, x);
+    auto chosen = method ? solved_by(*method, m, x) : std::nullopt;
+    const double noise = chosen ? product_noise(*chosen, x) : rtn;
+    if (!chosen || !(noise < rtn)) return m;  // also where samples that are no numbers leave no noise to compare
+    row.method = weight_method_names[static_cast<size_t>(*method)];
+    row.db = db(noise);
+    return *std::move(chosen);
+  }
+
+  // Each is tried on one half of the rows and judged on the other: what only suits the rows that it was made for is
+  // worse on others than rounding. Nothing: rounding is best.
+  std::optional<WeightMethod> best_method(const WeightTarget& t, const Matrix& m, const InputRows& x) const {
+    if (o_.method == WeightMethod::rtn) return std::nullopt;
+    const auto [known, others] = halves(x);
+    std::vector<WeightMethod> tried{WeightMethod::search};
+    const bool only_products = std::none_of(t.uses.begin(), t.uses.end(),
+                                            [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });
+    if (o_.method == WeightMethod::gptq || (o_.method == WeightMethod::awq && only_products))
+      tried.push_back(o_.method);
+    std::optional<WeightMethod> best;
+    double least = product_noise(m, others);
+    for (const WeightMethod method : tried)
+      if (const auto made = solved_by(method, m, known))
+        if (const double noise = product_noise(*made, others); noise < least) least = noise, best = method;
     return best;
   }
 
-  std::vector<std::pair<std::string, Matrix>> candidates(const WeightTarget& t, const Matrix& m,
-                                                         const InputRows& x) const {
-    std::vector<std::pair<std::string, Matrix>> out;
-    if (o_.method == WeightMethod::rtn) return out;
-    Matrix searched = m;
-    searched.method = BlockMethod::search;
-    searched.importance = std::make_shared<const std::vector<float>>(importance_of(x));
-    out.emplace_back("search", searched);
-    if (o_.method == WeightMethod::gptq) {
-      Matrix solved = m;
-      if ((solved.solved = gptq(m, x, o_.run.threads))) out.emplace_back("gptq", std::move(solved));
+  std::optional<Matrix> solved_by(WeightMethod method, const Matrix& m, const InputRows& x) const {
+    Matrix out = m;
+    if (method == WeightMethod::gptq) {
+      out.solved = gptq(m, x, o_.run.threads);
+      return out.solved ? std::optional(std::move(out)) : std::nullopt;
     }
-    const bool only_products = std::none_of(t.uses.begin(), t.uses.end(),
-                                            [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });
-    if (o_.method == WeightMethod::awq && only_products)
-      if (std::vector<float> factors = awq_factors(searched, x); !factors.empty()) {
-        searched.factors = std::make_shared<const std::vector<float>>(std::move(factors));
-        out.emplace_back("awq", std::move(searched));
-      }
+    out.method = BlockMethod::search;
+    out.importance = std::make_shared<const std::vector<float>>(importance_of(x));
+    if (method != WeightMethod::awq) return out;
+    std::vector<float> factors = awq_factors(out, x);
+    if (factors.empty()) return std::nullopt;
+    out.factors = std::make_shared<const std::vector<float>>(std::move(factors));
     return out;
   }
 
@@ -223,7 +229,7 @@ class WeightQuantizer {
 
 }  // namespace
 
-WeightResult quantize_weights(Model& m, const Samples& samples, const WeightOptions& options) {
+WeightResult quantize_each_weight(Model& m, const Samples& samples, const WeightOptions& options) {
   return WeightQuantizer(m, options).run(samples);
 }
 

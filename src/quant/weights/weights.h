@@ -22,7 +22,6 @@ struct WeightOptions {
   bool embeddings = true;         // what Gather reads, too
   std::vector<std::string> keep;  // weights and nodes that stay as they are: names with * and ?
   engine::SessionOptions run;     // how the model is run: threads, and kernels of the caller's own
-  std::function<bool(const char* what, uint64_t done, uint64_t all)> progress;  // false stops
 };
 
 struct WeightRow {
@@ -38,8 +37,10 @@ struct WeightResult {
   int64_t opset = 0;                           // at least
 };
 
-// `samples`: needed by gptq and awq, and then every weight has the method that gives the least error on them. Throws
-// use.value, quantize.samples and quantize.nothing.
+// `samples`: needed by gptq and awq. Then every weight has the method that gives the least error on them, and all are
+// rounded to nearest where that is better for the outputs. Throws use.value, quantize.samples and quantize.nothing.
 WeightResult quantize_weights(Model& m, const Samples& samples, const WeightOptions& options);
+// The same with each weight judged by itself alone.
+WeightResult quantize_each_weight(Model& m, const Samples& samples, const WeightOptions& options);
 
 }  // namespace cameo::quant

@@ -56,12 +56,14 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     return d;
   }
   const auto rule = text.substr(colon + 1);
+  const auto wrong = [&] {
+    return error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple"))
+        .help("write h:1..64, h:4.. or h:%32");
+  };
   const auto number = [&](std::string_view digits) {
     int64_t v = 0;
     const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), v);
-    if (r.ec != std::errc() || r.ptr != digits.data() + digits.size() || v < 0)
-      throw error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple"))
-          .help("write h:1..64 or h:%32");
+    if (r.ec != std::errc() || r.ptr != digits.data() + digits.size() || v < 0) throw wrong();
     return v;
   };
   if (rule.starts_with('%')) {
@@ -71,9 +73,12 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     graph.facts.assume_multiple(d, multiple, 0, said);
     return d;
   }
-  const auto dots = std::min(rule.find(".."), rule.size());
-  const int64_t least = number(rule.substr(0, dots)), most = number(rule.substr(std::min(dots + 2, rule.size())));
-  if (least > most) throw error("use.input", cat("input '", input, "': the range ", rule, " is empty"));
+  const auto dots = rule.find("..");
+  if (dots == rule.npos || rule == "..") throw wrong();
+  const std::string_view above = rule.substr(dots + 2);
+  const int64_t least = dots == 0 ? 1 : number(rule.substr(0, dots));
+  const std::optional<int64_t> most = above.empty() ? std::nullopt : std::optional(number(above));
+  if (most && least > *most) throw error("use.input", cat("input '", input, "': the range ", rule, " is empty"));
   graph.facts.assume_range(d, least, most, said);
   return d;
 }

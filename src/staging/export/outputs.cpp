@@ -88,7 +88,13 @@ void throw_missing(const std::map<std::string, Missing>& missing) {
     e.diag().where = m.first;
     const std::string near = nearest_operators(op);
     if (!near.empty()) e.diag().because = cat("what works and is nearest: ", near);
-    e.diag().hint = m.hint.empty()
+    const bool optimised = op.find("mkldnn") != op.npos || op.find("MKLDNN") != op.npos;
+    if (optimised)
+      e.diag().because =
+          "torch.jit.optimize_for_inference made it for PyTorch on one kind of CPU; archives hold no weights in that "
+          "form";
+    e.diag().hint = optimised ? "export the module as it was before optimize_for_inference; torch.jit.freeze is fine"
+                    : m.hint.empty()
                         ? "cameo ops lists what is supported; --fallback keeps unknown operators as custom nodes"
                         : m.hint;
     if (!m.user.empty()) e.diag().notes.push_back({cat("written at ", m.user), {}});

@@ -186,8 +186,8 @@ Results get_item(HostCall& c) {
   if (on_dict(c)) {
     const auto found = candidates(c, c[1]);
     if (found.empty()) return raised(c, "a key is not in the dict");
-    if (!certain(found) && !c.s.conditions.hold(found_any(c, found)))
-      c.s.sink().note("stage.assumed", "assumed that a key which depends on the inputs is in the dict", c.s.here());
+    if (!certain(found))  // holds from here on: `d[k] += 1` writes an entry that is there
+      if (const Value has = found_any(c, found); !c.s.conditions.hold(has)) c.s.check(has, "a key is not in the dict");
     return one(value_among(c, found, Uninitialized{}));
   }
   if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
@@ -223,10 +223,13 @@ Results reverse(HostCall& c) {
 }
 Results slice(HostCall& c) {
   if (!on_list(c) && !(c.size() > 0 && c[0].is<std::string>())) return std::nullopt;
-  if (const auto l = staged(c)) {
-    const auto bound = [&](size_t i) {
-      return i < c.size() && !c[i].is_none() ? std::optional<Dim>(c.s.int_from(c[i])) : std::nullopt;
-    };
+  const auto bound = [&](size_t i) {
+    return i < c.size() && !c[i].is_none() ? std::optional<Dim>(c.s.int_from(c[i])) : std::nullopt;
+  };
+  const auto known = [&](size_t i) { return !bound(i) || bound(i)->is_literal(); };
+  auto l = staged(c);
+  if (!l && on_list(c) && !(known(1) && known(2))) l = staged_from(c.s, c[0]);
+  if (l) {
     const Dim step = c.size() > 3 ? c.s.int_from(c[3]) : Dim(1);
     if (!step.is_literal() || step.is(0)) c.s.fail("stage.index", "a slice's step must be known and not 0");
     return one(make_staged(c.s, sliced(c.s, *l, bound(1), bound(2), step.literal())));

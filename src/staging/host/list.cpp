@@ -1,5 +1,6 @@
 // Tensor operators on lists of unknown length, and those that give such lists.
 #include "kernels/carrier.h"
+#include "lowering/emptiness.h"
 #include "lowering/forms.h"
 #include "lowering/loop.h"
 #include "staging/host/tables.h"
@@ -52,6 +53,18 @@ Results unbind(HostCall& c) {
   return one(make_staged(c.s, std::move(l)));
 }
 
+// The lengths of the pieces of an axis that may be empty: split() makes one piece of nothing, chunk() as many as it is
+// asked for.
+V lengths(Machine& s, Dim size, Dim each, Dim chunks) {
+  auto& on = s.on;
+  const V whole = on.int_scalar(size), nothing = on.Equal(whole, on.On::int_scalar(0));
+  const V usual = on.int_scalar(ceil_div(size, max(each, Dim(1))));
+  const V count = on.Where(nothing, on.int_scalar(chunks), usual);
+  const V length = on.int_scalar(each);
+  const V starts = on.Mul(on.Range(on.On::int_scalar(0), count, on.On::int_scalar(1)), length);
+  return on.Min(std::vector<ValueId>{length, on.Sub(whole, starts)});
+}
+
 // Pieces of one size, or a number of them at most, along an axis of unknown size: how many there are only a run can
 // tell.
 template <bool Chunks>
@@ -65,7 +78,9 @@ Results split(HostCall& c) {
   if (Chunks && (on.unpacked || c.s.graph.facts.divisible(size, c.s.int_from(c[1]).known().value_or(0)) == Answer::yes))
     return std::nullopt;
   if (c.s.graph.facts.simplify(ceil_div(size, each)).is_literal()) return std::nullopt;
-  const V pieces = on.SplitToSequence(x, on.int_scalar(each), op::SplitToSequence{.axis = axis, .keepdims = 1});
+  const V parts =
+      may_be_empty(on, size) ? lengths(c.s, size, each, Chunks ? c.s.int_from(c[1]) : Dim(1)) : V(on.int_scalar(each));
+  const V pieces = on.SplitToSequence(x, parts, op::SplitToSequence{.axis = axis, .keepdims = 1});
   Type element = on.fact(x).type;
   const bool even = each.is_literal() && c.s.graph.facts.divisible(size, each.literal()) == Answer::yes;
   (*element.shape)[static_cast<size_t>(axis)] = even ? each : c.s.graph.dims().fresh("piece");

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "staging/host/tables.h"
+#include "staging/joins/choice.h"
 
 namespace cameo::staging {
 
@@ -55,6 +56,35 @@ Results count(HostCall& c) {
 }
 Results starts_with(HostCall& c) { return on_text(c) ? one(window(c).part.starts_with(text(c, 1))) : std::nullopt; }
 Results ends_with(HostCall& c) { return on_text(c) ? one(window(c).part.ends_with(text(c, 1))) : std::nullopt; }
+
+// A `start` or `end` that the inputs decide: what each gives that makes a difference, and the number picks among them.
+template <Results (*F)(HostCall&)>
+Results in_window(HostCall& c) {
+  constexpr int64_t longest = 200;
+  if (!on_text(c)) return std::nullopt;
+  const auto n = static_cast<int64_t>(text(c).size());
+  size_t at = 2;
+  const auto open = [&](size_t i) {
+    return c[i].is<Dim>() && !c.s.graph.facts.simplify(c.s.int_from(c[i])).is_literal();
+  };
+  while (at < c.size() && !open(at)) ++at;
+  if (at >= c.size() || n > longest) return F(c);
+  std::vector<Value> args, values;
+  for (size_t i = 0; i < c.size(); ++i) args.push_back(c[i]);
+  for (int64_t k = -n - 1; k <= n; ++k) {
+    args[at] = Dim(k);
+    HostCall with{c.s, args, c.keywords};
+    try {
+      values.push_back(in_window<F>(with)->front());
+    } catch (const Raised&) {
+      c.s.fail("stage.choice",
+               "a part of a string is looked for between numbers that depend on the inputs, and may not be there");
+    }
+  }
+  const Dim place = max(min(c.s.int_from(c[at]), Dim(n)), Dim(-n - 1)) + Dim(n + 1);
+  const auto out = picked(c.s, c.s.on.int_scalar(place), values);
+  return out ? one(*out) : F(c);
+}
 
 template <int (*F)(int)>
 Results mapped(HostCall& c) {
@@ -240,13 +270,13 @@ Results parsed(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::find", find<false>},
-    {"aten::rfind", find<true>},
-    {"aten::index", index<false>},
-    {"aten::rindex", index<true>},
-    {"aten::count", count},
-    {"aten::startswith", starts_with},
-    {"aten::endswith", ends_with},
+    {"aten::find", in_window<find<false>>},
+    {"aten::rfind", in_window<find<true>>},
+    {"aten::index", in_window<index<false>>},
+    {"aten::rindex", in_window<index<true>>},
+    {"aten::count", in_window<count>},
+    {"aten::startswith", in_window<starts_with>},
+    {"aten::endswith", in_window<ends_with>},
     {"aten::upper", mapped<std::toupper>},
     {"aten::lower", mapped<std::tolower>},
     {"aten::swapcase", mapped<other_case>},

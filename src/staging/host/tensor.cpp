@@ -88,6 +88,12 @@ Results device_type(HostCall& c) {
   const auto* d = c.size() ? c[0].as<Device>() : nullptr;
   return d ? one(Value(d->name.substr(0, d->name.find(':')))) : std::nullopt;
 }
+Results promoted_type(HostCall& c) {
+  const Dim *a = c.size() == 2 ? c[0].as<Dim>() : nullptr, *b = a ? c[1].as<Dim>() : nullptr;
+  if (!b || !a->is_literal() || !b->is_literal()) return std::nullopt;
+  const auto x = dtype_from_torch(a->literal()), y = dtype_from_torch(b->literal());
+  return x && y ? one(Dim(torch_from_dtype(lowering::promote_types(*x, *y)))) : std::nullopt;
+}
 Results is_floating(HostCall& c) { return on_tensor(c) ? one(c.s.on.is_float(value(c))) : std::nullopt; }
 Results is_complex_tensor(HostCall& c) { return on_tensor(c) ? one(is_complex(c.s.on.dtype(value(c)))) : std::nullopt; }
 Results is_signed(HostCall& c) {
@@ -235,6 +241,7 @@ constexpr HostRow table[] = {
     {"aten::ndim", rank},
     {"aten::numel", count},
     {"prim::dtype", dtype},
+    {"aten::promote_types", promoted_type},
     {"prim::device", device},
     {"prim::type", device_type},
     {"aten::device", make_device},

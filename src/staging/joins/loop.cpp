@@ -240,6 +240,7 @@ class LoopRecorder {
       const auto start = s_.attempt();
       body_heap_ = s_.heap.mark();
       body_facts_ = s_.graph.facts.mark();
+      turn_.emplace(s_.conditions, Value(true), true);
       enter();
       std::vector<Value> values;
       for (Carried& c : carried_) {
@@ -409,6 +410,7 @@ class LoopRecorder {
     if (trip_ && trip_->is_literal() && (!shared.lost.empty() || names_written()))
       throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.leave(body_heap_, body_facts_);  // what holds in a turn need not hold where there is none
+    turn_.reset();
 
     std::vector<std::vector<V>> initial(carried_.size());
     for (size_t i = 0; i < carried_.size(); ++i) encode(s_, carried_[i].form, carried_[i].before, initial[i]);
@@ -486,6 +488,7 @@ class LoopRecorder {
   ValueId counter_;
   HeapMark body_heap_{};
   size_t body_facts_ = 0;
+  std::optional<Conditions::Side> turn_;  // what is assumed in the body holds there only
   std::vector<Carried> carried_;
   std::vector<Form> next_;
   std::vector<std::pair<Leaf, Form>> new_;

@@ -52,10 +52,12 @@ bool takes_literals_as_numbers(std::string_view name) {
   static constexpr std::string_view names[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "rsub"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
-// A number that means the same as None does; a view is then one view, through which may be written.
+// A number that means the same as None does; a view is then one view, through which may be written. The end is more
+// than any size, and leaves room for what sizes are made of it: INT64_MAX + 1 would be less than all of them.
 std::optional<Dim> number_for_none(std::string_view op, size_t place) {
   if (op != "slice") return std::nullopt;
-  return place == 2 ? std::optional(Dim(0)) : place == 3 ? std::optional(Dim(INT64_MAX)) : std::nullopt;
+  constexpr int64_t past_the_end = int64_t{1} << 48;
+  return place == 2 ? std::optional(Dim(0)) : place == 3 ? std::optional(Dim(past_the_end)) : std::nullopt;
 }
 // Of an argument that is a value or None, as the inputs say: an If of both calls.
 std::optional<std::vector<Value>> call_by_presence(Machine& s, std::string_view ns, std::string_view op,

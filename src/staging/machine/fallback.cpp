@@ -6,6 +6,7 @@
 #include "staging/export/foreign_types.h"
 #include "staging/machine/interpreter.h"
 #include "staging/machine/machine.h"
+#include "support/progress.h"
 
 namespace cameo::staging {
 
@@ -265,7 +266,8 @@ void take_types(Machine& s, const Schema& schema, const std::vector<Value>& args
     for (size_t i = 0; i < args.size(); ++i) call.args.push_back(s.to_arg(args[i], schema.params[i].type));
     for (const Arg& a : lower_call(s.on, *row, std::move(call)))
       types.push_back(a.as<V>() ? s.on.fact(*a.as<V>()).type : Type());
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (ends_work(e)) throw;
     types.clear();
   }
   s.take_back(before);

@@ -2,6 +2,7 @@
 
 #include "staging/machine/interpreter.h"
 #include "support/budget.h"
+#include "support/progress.h"
 
 namespace cameo::staging {
 
@@ -64,6 +65,8 @@ void Machine::fail_at(Loc where, std::string_view code, std::string what, std::s
 }
 
 void Machine::step() {
+  constexpr size_t told_every = 256;
+  if (steps_ % told_every == 0) tell_progress("running the program", steps_, 0);
   checkpoint();
   const size_t most = options.max_steps ? options.max_steps : limits().steps;
   if (++steps_ > most)

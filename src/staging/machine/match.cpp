@@ -6,6 +6,7 @@
 
 #include "staging/joins/staged_list.h"
 #include "staging/machine/machine.h"
+#include "support/number_text.h"
 
 namespace cameo::staging {
 
@@ -67,7 +68,7 @@ Value parse_number(const SchemaParam& p, std::string_view text) {
     int64_t v = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), v).ec == std::errc()) return Dim(v);
   }
-  return std::stod(std::string(text));
+  return parse_double(text).value();
 }
 
 Value parse_default(Machine& s, const SchemaParam& p) {

@@ -5,6 +5,20 @@
 
 namespace cameo::staging {
 
+namespace {
+
+// A tensor that is made a number has one element: PyTorch raises where it has more, or none.
+V read_number(Machine& s, const TensorRef& t) {
+  const V x = s.read(t);
+  if (!s.on.fact(x).has_rank() || s.on.rank(x) == 0) return x;
+  const Dim count = element_count(s.on.shape(x));
+  if (s.graph.facts.surely_equal(count, Dim(1)) == Answer::no)
+    s.raise(cat("a tensor of ", count.text(), " elements is made a number"));
+  return x;
+}
+
+}  // namespace
+
 Dim Machine::int_from(const Value& v) {
   if (const auto* d = v.as<Dim>()) return *d;
   if (const auto* b = v.as<bool>()) return Dim(*b);
@@ -12,7 +26,7 @@ Dim Machine::int_from(const Value& v) {
     if (!(*f >= -9.2e18 && *f <= 9.2e18)) fail("stage.number", cat("the number ", *f, " is not an int"));
     return Dim(static_cast<int64_t>(*f));
   }
-  if (const auto* t = v.as<TensorRef>()) return on.int_of(read(*t));
+  if (const auto* t = v.as<TensorRef>()) return on.int_of(read_number(*this, *t));
   if (const auto* b = v.as<StagedBool>()) return on.int_of(on.to(b->value, DType::i64));
   if (const auto* f = v.as<StagedFloat>()) return on.int_of(on.to(f->value, DType::i64));
   if (const auto* e = v.as<Enum>()) return int_from(*e->value);
@@ -34,7 +48,7 @@ Value Machine::float_from(const Value& v) {
   if (const auto* b = v.as<bool>()) return *b ? 1.0 : 0.0;
   if (const auto* b = v.as<StagedBool>()) return Value(StagedFloat{on.to(b->value, DType::f64)});
   if (const auto* t = v.as<TensorRef>()) {
-    V value = read(*t);
+    V value = read_number(*this, *t);
     if (const Tensor* known = on.fact(value).tensor(); known && known->count() == 1) return known->double_at(0);
     if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1) return float_from(Value((*ints)[0]));
     if (on.rank(value) != 0) value = on.reshape(value, {});
@@ -54,7 +68,7 @@ Value Machine::bool_from(const Value& v) {
   if (const auto* f = v.as<double>()) return *f != 0;
   if (const auto* f = v.as<StagedFloat>()) return Value(StagedBool{on.to(f->value, DType::boolean)});
   if (const auto* t = v.as<TensorRef>()) {
-    V value = read(*t);
+    V value = read_number(*this, *t);
     if (const Tensor* known = on.fact(value).tensor(); known && known->count() == 1) return known->double_at(0) != 0;
     if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1)
       return compare_ints("ne", (*ints)[0], Dim(0));

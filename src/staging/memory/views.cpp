@@ -254,12 +254,12 @@ V put_diagonal(Machine& s, const ViewStep& step, V parent, V value) {
 }
 
 std::optional<Layout> lay_unfold(Seen& v) {
-  const int64_t size = known_int(v.s, v.step.args[1]), apart = known_int(v.s, v.step.args[2]);
+  const Dim size = int_arg(v.s, v.step.args[1]), apart = int_arg(v.s, v.step.args[2]);
   if (v.from.empty()) return std::nullopt;
   const size_t axis = v.axis(known_int(v.s, v.step.args[0]));
   v.strides.push_back(v.strides[axis]);
-  v.strides[axis] = v.strides[axis] * Dim(apart);
-  v.overlaps = v.overlaps || apart < size;
+  v.strides[axis] = v.strides[axis] * apart;
+  v.overlaps = v.overlaps || v.s.graph.facts.less_equal(size, apart) != Answer::yes;
   return lay_same(v);
 }
 

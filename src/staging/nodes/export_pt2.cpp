@@ -159,8 +159,14 @@ class Pt2Inputs {
 
   void assume_ranges() {
     for (const pt2::Range& r : program_.ranges())
-      if (const auto d = nodes_.symbol(r.symbol); d && !d->is_literal())
-        g_.facts.assume_range(*d, r.lo, r.hi, {FactSource::archive, "the archive's dynamic shapes", {}});
+      if (const auto d = nodes_.symbol(r.symbol); d && !d->is_literal()) assume_range(*d, r);
+  }
+
+  // torch.export writes "2 or more" where the example's size was 2 or more. PyTorch does not check that bound: files
+  // run at 1 too.
+  void assume_range(Dim d, const pt2::Range& r) {
+    const auto lo = r.lo && *r.lo == 2 ? std::nullopt : r.lo;
+    if (lo || r.hi) g_.facts.assume_range(d, lo, r.hi, {FactSource::archive, "the archive's dynamic shapes", {}});
   }
 
   StagedValue user_input(const pt2::GraphInput& in, json::Value graph) {
@@ -238,8 +244,7 @@ class Pt2Inputs {
     if (const auto symbol = pt2::bare_symbol(value.expression); !symbol.empty()) {
       if (!nodes_.symbol(symbol)) nodes_.bind_symbol(symbol, d);
       for (const pt2::Range& r : program_.ranges())
-        if (r.symbol == symbol)
-          g_.facts.assume_range(d, r.lo, r.hi, {FactSource::archive, "the archive's dynamic shapes", {}});
+        if (r.symbol == symbol) assume_range(d, r);
     }
     return d;
   }

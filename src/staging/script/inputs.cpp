@@ -170,7 +170,14 @@ class Inputs {
       return fixed(path, example->number);
     }
     if (!(spec && spec->dtype) && !example) return from_recorded(path, *recorded);
-    return of_type(type, tensor(name, spec, example, recorded));
+    try {
+      return of_type(type, tensor(name, spec, example, recorded));
+    } catch (const Raised& r) {
+      throw error("use.input", cat("argument '", path, "' is a number of the program: ", r.message))
+          .why(cat("its signature is ", signature_of(method_)))
+          .help(cat("give it a value, --input '", name, "=", ready_spec(type),
+                    "', or a tensor of one element, --input '", name, "=f32[]'"));
+    }
   }
 
   // A tensor that stands for a plain number of the program.

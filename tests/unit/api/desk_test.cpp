@@ -248,9 +248,36 @@ TEST(Desk, WritesAndReadsOnlyWhereItMay) {
   for (const std::string_view name : {"../net.onnx", "/tmp/net.onnx", ".onnx", ""})
     EXPECT_EQ(first_code(desk.call(support::cat(R"({"method":"save","params":{"model":1,"name":")", name, R"("}})"))),
               "use.file");
-  Desk other = open_desk();
-  EXPECT_EQ(first_code(other.call(R"({"method":"save","params":{"model":1,"name":"net.onnx"}})")), "use.file");
   std::filesystem::remove_all(folder);
+}
+
+TEST(Desk, WithoutAFolderFilesAreBlobs) {
+  Desk desk = open_desk();
+  std::vector<Buffer> blobs;
+  const std::string save = R"({"method":"save","params":{"model":1,"name":"net.onnx","settings":{)";
+  const Asked one(desk, save + "}}}", {.results = &blobs});
+  EXPECT_EQ(one["files"].size(), 1u);
+  ASSERT_EQ(blobs.size(), 1u);
+  Desk again;
+  again.offer("net.onnx", blobs[0]);  // what it holds can be read after its folder is gone
+  EXPECT_EQ(Asked(again, R"({"method":"open","params":{"file":"net.onnx"}})")["stats"]["nodes"].integer(), 8);
+  EXPECT_EQ(first_code(desk.call(save + R"("external_name":"../w.data","weights":"external"}}})")), "use.file");
+}
+
+TEST(Desk, TheWeightsFileIsABlobToo) {
+  Builder b;
+  b.output("y", b.op("MatMul", {b.input("x", "f32[1,32]"), b.weight("w", {32, 32}, std::vector<float>(1024, 0.5f))}));
+  Desk desk;
+  desk.offer("wide", b.model());
+  Asked(desk, R"({"method":"open","params":{"file":"wide"}})");
+  std::vector<Buffer> blobs;
+  const Asked saved(
+      desk,
+      R"({"method":"save","params":{"model":1,"name":"wide.onnx","settings":{"weights":"external","external_name":"wide.data"}}})",
+      {.results = &blobs});
+  ASSERT_EQ(blobs.size(), 2u);
+  EXPECT_EQ(saved["files"][size_t{1}]["name"].text(), "wide.data");
+  EXPECT_EQ(blobs[1].size, 4096u);
 }
 
 TEST(Desk, AModelGetsTheNumberThatItHad) {

@@ -130,4 +130,81 @@ TEST(Refusals, TypesThatAreNot) {
   EXPECT_EQ(code_of([&] { Builder().input("x", "f32['a,b',3]"); }), "");
 }
 
+TEST(Refusals, WhatABuilderIsGiven) {
+  const auto built = [](const std::function<void(Builder&, Var x, Var i, Var c)>& add) {
+    return code_of([&] {
+      Builder g;
+      add(g, g.input("x", "f32[2]"), g.input("i", "i64[2]"), g.input("c", "bool[]"));
+    });
+  };
+  EXPECT_EQ(built([](Builder&, Var x, Var i, Var) { x + i; }), "graph.type");
+  EXPECT_EQ(built([](Builder& g, Var x, Var, Var) {
+              g.if_else(
+                  x, [&] { return std::vector{x}; }, [&] { return std::vector{x}; });
+            }),
+            "graph.type");
+  EXPECT_EQ(built([](Builder& g, Var x, Var, Var) {
+              g.loop(x, {}, {x}, [](Var, const std::vector<Var>& v) { return Builder::Turn{.carried = v}; });
+            }),
+            "graph.type");
+  EXPECT_EQ(built([](Builder& g, Var x, Var, Var) {
+              g.op("LeakyRelu", {x}, {{"alpha", 1.0}, {"alpha", 2.0}});
+            }),
+            "build.attribute");
+  EXPECT_EQ(built([](Builder& g, Var x, Var, Var) { g.op("a.b::C", {x}, {{"k", 1}, {"k", 2}}); }), "build.attribute");
+  EXPECT_EQ(built([](Builder& g, Var x, Var, Var) { g.op_outputs(1, "Relu", {x}, {}, 999); }), "use.opset");
+  EXPECT_EQ(built([](Builder& g, Var, Var i, Var) { g.number(0.5, i); }), "build.number");
+  EXPECT_EQ(built([](Builder& g, Var, Var i, Var) { g.number(1e300, i); }), "build.number");
+  EXPECT_EQ(built([](Builder& g, Var, Var, Var c) { g.number(2, c); }), "build.number");
+  EXPECT_EQ(built([](Builder& g, Var, Var i, Var) { g.number(-3, i); }), "");
+  EXPECT_EQ(built([](Builder& g, Var, Var, Var) { g.input("", "f32[2]"); }), "build.name");
+  EXPECT_EQ(built([](Builder& g, Var, Var, Var) { g.input("y", "f32[99999999999999999999]"); }), "build.type");
+  // What was refused is not in the graph.
+  Builder g;
+  const Var x = g.input("x", "f32[2]");
+  EXPECT_EQ(code_of([&] { x + g.input("i", "i64[2]"); }), "graph.type");
+  g.output("y", x * 2.0);
+  EXPECT_EQ(g.model().node_count(), 1U);
+}
+
+TEST(Refusals, TolerancesAndDomains) {
+  const cameo::Model m = net();
+  EXPECT_EQ(code_of([&] { verify(m, m, {.rtol = -1.0}); }), "use.value");
+  const cameo::Model archive = cameo::load(CAMEO_SOURCE_DIR "/tests/data/export/blocks.pt");
+  EXPECT_EQ(code_of([&] {
+              export_model(archive, {.inputs = {"x=f32[b,6]"}, .custom_opsets = {{"", 3}}});
+            }),
+            "use.custom-opset");
+  ExportSettings none{.inputs = {"x=f32[b,6]"}};
+  none.lowerings.names = {"aten::relu"};
+  none.lowerings.call = [](NodeBuilder&, const LoweringCall&) { return std::vector<LoweringValue>{}; };
+  EXPECT_EQ(code_of([&] { export_model(archive, none); }), "use.lowering");
+}
+
+TEST(Attributes, OfEveryWidth) {
+  const int64_t pad = 1;
+  const size_t group = 1;
+  Builder g;
+  const Var x = g.input("x", "f32[n,3,8,8]");
+  const Var w = g.weight("w", {4, 3, 3, 3}, std::vector<float>(108, 0.1F));
+  const Var y =
+      g.op("Conv", {x, w}, {{"pads", {0, pad, 0, pad}}, {"group", group}, {"auto_pad", std::string_view("NOTSET")}});
+  EXPECT_EQ(g.op("LeakyRelu", {y}, {{"alpha", 0.5F}}).type(), "f32[n,4,6,8]");
+  EXPECT_EQ(g.op("MaxPool", {y}, {{"kernel_shape", std::vector<int>{2, 2}}, {"strides", {0 + 2, 2}}}).type(),
+            "f32[n,4,3,4]");
+  EXPECT_EQ(g.op("Constant", {}, {{"value_floats", {1, 0.5}}}).type(), "f32[2]");
+  EXPECT_EQ(g.op("Constant", {}, {{"value_strings", {"a", "b"}}}).type(), "str[2]");
+  EXPECT_EQ(g.weight("i", {2}, std::vector<int32_t>{1, 2}).type(), "i32[2]");
+  EXPECT_EQ(g.weight("b", {2}, std::vector<bool>{true, false}).type(), "bool[2]");
+  EXPECT_EQ(cameo::Array::of({2}, std::vector<uint8_t>{1, 2}).dtype, "u8");
+  EXPECT_EQ(code_of([] { cameo::Array::of({3}, std::vector<uint8_t>{1, 2}); }), "use.array");
+}
+
+TEST(Diff, AModelInMemoryHasTheOpsetThatItIsWrittenIn) {
+  const cameo::Model m = net();
+  const std::string bytes = m.bytes();
+  EXPECT_TRUE(cameo::diff(m, cameo::load_bytes(bytes.data(), bytes.size())).empty());
+  EXPECT_FALSE(cameo::diff(m, cameo::convert(m, {.opset = 13}).model).empty());
+}
+
 }  // namespace cameo::tests

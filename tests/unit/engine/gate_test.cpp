@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/emit.h"
 #include "engine/session.h"
 #include "ops/eval.h"
+#include "ops/op_def.h"
 #include "runtime/reference.h"
 #include "unit/engine/models.h"
 
@@ -30,6 +32,20 @@ std::vector<std::string> refusals(const Model& m, const std::vector<Datum>& in) 
   own.onednn = false;
   return {refusal([&] { Session(m).run(in); }), refusal([&] { Session(m, own).run(in); }),
           refusal([&] { Session(m, planned).run(in); }), refusal([&] { run_reference(m, in); })};
+}
+
+// No kernel without a rule: reference kernels, and the rows of the engine's tables.
+TEST(Gate, EveryKernelHasAShapeRule) {
+  for (const OpDef& op : all_ops())
+    EXPECT_TRUE(!op.rules.eval || op.rules.infer) << op.domain << "::" << op.name << " computes what no rule checks";
+  for (const auto rows : {simd_emitters(), vnni_emitters(), onednn_emitters()})
+    for (const EmitterRow& row : rows) {
+      const OpDef *standard = find_op("", row.op), *microsoft = find_op("com.microsoft", row.op);
+      const OpDef* op = standard ? standard : microsoft;
+      ASSERT_TRUE(op) << "a row for " << row.op << ", which is no operator";
+      EXPECT_TRUE(op->rules.infer) << row.op;
+      EXPECT_TRUE(op->rules.eval) << row.op << " has no reference to be compared with";
+    }
 }
 
 struct Wrong {

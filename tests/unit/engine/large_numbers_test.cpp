@@ -44,6 +44,20 @@ TEST_P(LargeNumbers, AreComputedAsByTheReference) {
   }
 }
 
+// The quotient of two scales is infinite, and 0 times it no number.
+TEST(LargeNumbers, BytesWithScalesFarApart) {
+  for (const char* op : {"Add", "Mul"})
+    for (const char* shape : {"2,70", "70"}) {
+      const std::string text = cat("g (uint8[2,70] a, uint8[", shape,
+                                   "] b) => (y) <float s = {3e38}, float t = {1e-38}, uint8 z = {0}> { d = "
+                                   "DequantizeLinear(a, s, z) e = DequantizeLinear(b, s, z) f = ",
+                                   op, "(d, e) y = QuantizeLinear(f, t, z) }");
+      const Model m = model_of(text.c_str());
+      const auto in = random_inputs(m.graph, run_inputs(m.graph), 3);
+      EXPECT_EQ(Session(m).run(in)[0].tensor.to_ints(), run_reference(m, in)[0].tensor.to_ints()) << op << shape;
+    }
+}
+
 const Case cases[] = {
     {"LayerNormalization",
      "g (float[3,40] x, float[40] w) => (float[3,40] y) { y = LayerNormalization<epsilon=0.0>(x, w) }"},

@@ -1,6 +1,8 @@
 // The known attacks on external data, each as a model from an attacker.
 #include "frontends/onnx/external_data.h"
 
+#include "frontends/onnx/tensor.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -134,6 +136,24 @@ TEST_F(ExternalDataAttack, AFileReplacedBetweenTheLookAndTheOpening) {
   done = true;
   attacker.join();
   EXPECT_GT(read, 0);
+}
+
+// What a kernel has checked is what it uses: such numbers are not read from the file a second time.
+TEST_F(ExternalDataAttack, SizesAndPlacesAreReadOnce) {
+  for (const auto& [dtype, count, seen] :
+       {std::tuple(7, 2, 0x3736353433323130), std::tuple(6, 4, int64_t{0x33323130})}) {
+    put(folder_ / "model" / "good.bin");
+    TensorSource source({}, (folder_ / "model" / "m.onnx").string());
+    TensorProto t;
+    t.dims = {count};
+    t.data_type = dtype;
+    t.external = true;
+    t.external_data = {{"location", "good.bin"}};
+    const Weight w = to_weight(t, source);
+    EXPECT_EQ(w.dense().to_ints()[0], seen);
+    std::fstream(folder_ / "model" / "good.bin", std::ios::in | std::ios::out) << "fedcba9876543210";
+    EXPECT_EQ(w.dense().to_ints()[0], seen);
+  }
 }
 
 TEST_F(ExternalDataAttack, EmptyAndBrokenNames) {

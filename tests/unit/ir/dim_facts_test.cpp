@@ -218,6 +218,17 @@ TEST(DimFacts, ContradictionsLeaveNoTrace) {
   EXPECT_EQ(s.run("range? h"), "4 8");
 }
 
+TEST(DimFacts, WhatIsNotTheLeastIsMore) {
+  Session s;
+  EXPECT_EQ(s.run("range n 0 64"), "unknown");
+  EXPECT_EQ(s.run("differ n ; 0"), "unknown");
+  EXPECT_EQ(s.run("range? n"), "1 64");
+  EXPECT_EQ(s.run("differ n ; 64"), "unknown");
+  EXPECT_EQ(s.run("range? n"), "1 63");
+  EXPECT_EQ(s.run("range m 1 *"), "unknown");
+  EXPECT_EQ(s.run("range 3*m*n * 0"), "no");
+}
+
 TEST(DimFacts, SaysWhoSaidSo) {
   DimContext context;
   DimFacts facts;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/simd/row_moments.h"
+
 namespace cameo::tests {
 
 // The definition, bin by bin: Kullback-Leibler divergence of what is kept, the rest in its last bin, from levels.
@@ -32,6 +34,17 @@ TEST(Divergence, IsThatOfTheDefinition) {
     for (const size_t kept : {128u, 144u, 1000u, 2047u, 2048u})
       EXPECT_NEAR(quant::divergence(quant::Cumulated(p), kept, 128), divergence_by_definition(p, kept, 128), 1e-9);
   }
+}
+
+TEST(Divergence, SumsLogarithmsOfAllSizes) {
+  std::vector<double> factors, x;
+  double wanted = 0;
+  for (int i = -900; i <= 900; i += 7) {
+    factors.push_back(1 + i % 5), x.push_back(std::ldexp(1.0 + std::fabs(std::sin(i)), i));
+    wanted += factors.back() * std::log(x.back());
+  }
+  EXPECT_NEAR(engine::sum_of_logs_row(factors.data(), x.data(), static_cast<int64_t>(x.size())), wanted,
+              1e-9 * std::fabs(wanted));
 }
 
 }  // namespace cameo::tests

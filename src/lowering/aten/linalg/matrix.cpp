@@ -22,10 +22,15 @@ Dims without_last(const Dims& s, size_t n) {
   return {s.begin(), s.end() - static_cast<std::ptrdiff_t>(n)};
 }
 
+V eye(Lower& on, Dim rows, Dim columns, DType t) {
+  // ONNX Runtime has no kernel for the other types.
+  const bool has_kernel = t == DType::f32 || t == DType::f64 || t == DType::i32 || t == DType::i64;
+  const DType made = has_kernel ? t : DType::i32;
+  return on.to(on.EyeLike(on.full({rows, columns}, Num(int64_t{0}), made), {.dtype = static_cast<int64_t>(made)}), t);
+}
+
 V identity(Lower& on, V like) {
-  const V one = on.EyeLike(on.full({on.dim(like, -2), on.dim(like, -1)}, Num(0.0), on.dtype(like)),
-                           {.dtype = static_cast<int64_t>(on.dtype(like))});
-  return on.expand(one, on.shape(like));
+  return on.expand(eye(on, on.dim(like, -2), on.dim(like, -1), on.dtype(like)), on.shape(like));
 }
 
 V solved(Lower& on, V a, V b) {

@@ -61,8 +61,26 @@ V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
-V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Ints padding, Ints dilation, int64_t groups) {
-  return convolution(on, x, w, b, std::move(stride), std::move(padding), std::move(dilation), false, {0}, groups);
+// ONNX has pads as attributes: those that the inputs decide are a Pad of their own.
+V convolved(Lower& on, V x, V w, const Opt<V>& b, Ints stride, const Dims& pads, Ints dilation, int64_t groups) {
+  Ints known;
+  for (const Dim d : pads)
+    if (d.is_literal()) known.push_back(d.literal());
+  if (known.size() == pads.size())
+    return convolution(on, x, w, b, std::move(stride), std::move(known), std::move(dilation), false, {0}, groups);
+  const size_t n = pads.size() / 2, rank = static_cast<size_t>(on.rank(x));
+  Dims all(rank * 2, Dim(0));
+  for (size_t i = 0; i < n; ++i) all[rank - n + i] = pads[i], all[2 * rank - n + i] = pads[n + i];
+  x = on.Pad(x, on.int_vector(all));
+  return convolution(on, x, w, b, std::move(stride), {0}, std::move(dilation), false, {0}, groups);
+}
+
+V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Dims padding, Ints dilation, int64_t groups) {
+  on.need_rank(w, 3, "a convolution with weights");
+  Dims pads = padding.size() == 1 ? Dims(static_cast<size_t>(on.rank(w) - 2), padding[0]) : std::move(padding);
+  const Dims before = pads;
+  pads.insert(pads.end(), before.begin(), before.end());
+  return convolved(on, x, w, b, std::move(stride), pads, std::move(dilation), groups);
 }
 
 // padding="same": what is odd goes to the end.
@@ -70,13 +88,13 @@ V padded_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dila
   on.need_rank(w, 3, "a convolution with weights");
   const int64_t n = on.rank(w) - 2;
   dilation = spread(std::move(dilation), n);
-  Ints pads(static_cast<size_t>(2 * n), 0);
+  Dims pads(static_cast<size_t>(2 * n), Dim(0));
   for (int64_t i = 0; i < n && padding == "same"; ++i) {
-    const int64_t total = dilation[static_cast<size_t>(i)] * (known_size(on, w, 2 + i, "padding of a convolution") - 1);
-    pads[static_cast<size_t>(i)] = total / 2;
-    pads[static_cast<size_t>(n + i)] = total - total / 2;
+    const Dim total = Dim(dilation[static_cast<size_t>(i)]) * (on.dim(w, 2 + i) - Dim(1));
+    pads[static_cast<size_t>(i)] = floor_div(total, Dim(2));
+    pads[static_cast<size_t>(n + i)] = total - pads[static_cast<size_t>(i)];
   }
-  return convolution(on, x, w, b, std::move(stride), std::move(pads), std::move(dilation), false, {0}, groups);
+  return convolved(on, x, w, b, std::move(stride), pads, std::move(dilation), groups);
 }
 
 V transposed_conv(Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints more, int64_t groups, Ints d) {

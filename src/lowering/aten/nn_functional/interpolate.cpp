@@ -1,6 +1,8 @@
 // torch.nn.functional, interpolate: resizing.
 #include <cmath>
+#include <functional>
 
+#include "lowering/arithmetic.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
@@ -10,8 +12,28 @@ namespace {
 
 enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
 
-V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales,
-          bool antialias = false) {
+// Pictures of bytes: PyTorch resizes rows, rounds halves up, then resizes columns and rounds again. ONNX says nothing
+// about how a Resize of bytes rounds.
+V rounded_passes(Lower& on, V x, const Opt<Dims>& sizes, const Opt<Floats>& scales,
+                 const std::function<V(V, const Opt<Dims>&, const Opt<Floats>&)>& resize) {
+  if (on.rank(x) != 4) unsupported("resizing bytes of other than two axes");
+  V y = on.to(x, DType::f32);
+  for (const size_t axis : {1, 0}) {
+    Dims size{on.dim(y, 2), on.dim(y, 3)};
+    Floats scale{1, 1};
+    if (scales) scale[axis] = scales->at(axis);
+    else size[axis] = sizes->at(axis);
+    const V pass = scales ? resize(y, {}, scale) : resize(y, size, {});
+    y = at_most(on, at_least(on, on.Floor(plus(on, pass, 0.5)), 0), 255);
+  }
+  return on.to(y, DType::u8);
+}
+
+V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales) {
+  if (on.dtype(x) == DType::u8 && mode != "nearest")
+    return rounded_passes(on, x, sizes, scales, [&](V y, const Opt<Dims>& size, const Opt<Floats>& scale) {
+      return resized(on, y, mode, c, size, scale);
+    });
   const size_t given = scales ? scales->size() : sizes ? sizes->size() : 0;
   if (given == 0 || on.rank(x) != static_cast<int64_t>(given) + 2)
     unsupported(cat("resizing ", on.rank(x), " axes by ", given, " numbers"));
@@ -22,7 +44,6 @@ V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes
                                                                        : "half_pixel";
   if (mode == "nearest") a.nearest_mode = c == Coordinates::asymmetric ? "floor" : "round_prefer_ceil";
   a.cubic_coeff_a = -0.75f;
-  a.antialias = antialias;
   if (scales) {
     std::vector<float> all{1, 1};
     for (const double s : *scales) all.push_back(static_cast<float>(s));
@@ -69,6 +90,10 @@ V cubic_sizes(Lower& on, V x, Dims sizes, bool align) {
 V nearest_exact(Lower& on, V x, Dims sizes) { return resized(on, x, "nearest", Coordinates::half_pixel, sizes, {}); }
 
 V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool align, const Opt<Floats>& scales) {
+  if (on.dtype(x) == DType::u8)
+    return rounded_passes(on, x, sizes, scales, [&](V y, const Opt<Dims>& size, const Opt<Floats>& scale) {
+      return antialiased(on, y, mode, size, align, scale);
+    });
   op::Resize a;
   a.mode = mode;
   a.antialias = 1;

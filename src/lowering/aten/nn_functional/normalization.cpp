@@ -1,4 +1,7 @@
 // torch.nn.functional, normalisations: over batches, layers, groups, instances.
+#include <algorithm>
+
+#include "lowering/emptiness.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
@@ -85,6 +88,16 @@ std::tuple<V, V, V, V, V> batch_norm_with_statistics(Lower& on, V x, Opt<V> w, O
 }
 
 V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
+  if (std::any_of(shape.begin(), shape.end(), [&](Dim d) { return may_be_empty(on, d); })) {
+    // ONNX Runtime refuses a LayerNormalization over nothing.
+    Ints axes;
+    for (int64_t k = on.rank(x) - static_cast<int64_t>(shape.size()); k < on.rank(x); ++k) axes.push_back(k);
+    const V centred = on.Sub(x, reduce(on, Reduce::mean, x, axes, true));
+    const V spread = on.Sqrt(on.Add(variance(on, x, axes, 0, true), on.number_like(eps, x)));
+    V y = on.Div(centred, spread);
+    if (w) y = on.Mul(y, *w);
+    return b ? V(on.Add(y, *b)) : y;
+  }
   const auto axis = -static_cast<int64_t>(shape.size());
   const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
   return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(),

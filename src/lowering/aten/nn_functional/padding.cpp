@@ -26,6 +26,8 @@ V wrapped(Lower& on, V x, const Dims& pads) {
 
 // torch's pads start at the last axis: (left, right, top, bottom, ...).
 V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& value) {
+  // ONNX Runtime has no kernel for this type.
+  if (on.dtype(x) == DType::i16) return on.to(padded(on, on.to(x, DType::i32), pads, mode, value), DType::i16);
   const auto rank = static_cast<size_t>(on.rank(x));
   if (pads.size() > rank * 2) unsupported(cat(pads.size(), " pads of a tensor with ", rank, " axes"));
   Dims all(rank * 2, Dim(0));

@@ -16,13 +16,13 @@ V reversed(Lower& on, V x) {
   return on.transpose(x, perm);
 }
 
-V unfold(Lower& on, V x, int64_t dim, int64_t size, int64_t step) {
+V unfold(Lower& on, V x, int64_t dim, Dim size, Dim step) {
   if (on.rank(x) == 0) return on.unsqueeze(x, {0});
   const int64_t axis = on.axis(x, dim);
-  const Dim count = floor_div(on.dim(x, axis) - Dim(size), Dim(step)) + Dim(1);
+  const Dim count = floor_div(on.dim(x, axis) - size, step) + Dim(1);
   const V starts = on.unsqueeze(
-      on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(count), on.On::int_scalar(1)), on.On::int_scalar(step)), {1});
-  const V at = on.Add(starts, on.Range(on.On::int_scalar(0), on.On::int_scalar(size), on.On::int_scalar(1)));
+      on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(count), on.On::int_scalar(1)), on.int_scalar(step)), {1});
+  const V at = on.Add(starts, on.Range(on.On::int_scalar(0), on.int_scalar(size), on.On::int_scalar(1)));
   const V y = on.Gather(x, at, {.axis = axis});
   on.graph().fact(y).type.shape->at(static_cast<size_t>(axis)) = count;
   return moved(on, y, {axis + 1}, {on.rank(y) - 1});

@@ -17,7 +17,10 @@ V baddbmm(Lower& on, V c, V a, V b, const Num& beta, const Num& alpha) {
   return on.Add(c, p);
 }
 
-V outer(Lower& on, V a, V b) { return on.Mul(on.unsqueeze(a, {1}), on.unsqueeze(b, {0})); }
+V outer(Lower& on, V a, V b) {
+  const V column = on.unsqueeze(a, {1}), row = on.unsqueeze(b, {0});
+  return on.is_bool(a) ? V(on.And(column, row)) : V(on.Mul(column, row));
+}
 
 // Where the inner size may be 0, engines lose beta: the sum is scaled before.
 V scaled_product(Lower& on, V c, V a, V b, double beta, double alpha) {

@@ -1,5 +1,6 @@
 // torch, Creation Ops.
 #include "kernels/carrier.h"
+#include "lowering/aten/linalg/matrix.h"
 #include "lowering/aten/torch/indexing.h"
 #include "lowering/complex.h"
 #include "lowering/forms.h"
@@ -83,11 +84,6 @@ V logspace(Lower& on, V start, V end, Dim steps, double base, Opt<DType> t) {
                t.value_or(default_float));
 }
 
-V eye(Lower& on, Dim n, Dim m, Opt<DType> t) {
-  const DType out = t.value_or(default_float);
-  return on.EyeLike(on.full({n, m}, Num(int64_t{0}), out), {.dtype = static_cast<int64_t>(out)});
-}
-
 V heaviside(Lower& on, V x, V at_zero) {
   const V zero = on.number_like(0, x);
   return on.Where(on.Equal(x, zero), at_zero, on.to(on.Greater(x, zero), on.dtype(x)));
@@ -137,8 +133,8 @@ constexpr Row table[] = {
      }},
     {"aten::empty_strided", [](Lower& on, Dims sizes, Dims, Opt<DType> t) { return zeros(on, sizes, t); }},
     {"aten::empty_permuted", [](Lower& on, Dims sizes, Ints, Opt<DType> t) { return zeros(on, sizes, t); }},
-    {"aten::eye", [](Lower& on, Dim n, Opt<DType> t) { return eye(on, n, n, t); }},
-    {"aten::eye.m", [](Lower& on, Dim n, Dim m, Opt<DType> t) { return eye(on, n, m, t); }},
+    {"aten::eye", [](Lower& on, Dim n, Opt<DType> t) { return eye(on, n, n, t.value_or(default_float)); }},
+    {"aten::eye.m", [](Lower& on, Dim n, Dim m, Opt<DType> t) { return eye(on, n, m, t.value_or(default_float)); }},
     {"aten::_shape_as_tensor", [](Lower& on, V x) { return on.int_vector(on.shape(x)); }},
     {"aten::_dim_arange", [](Lower& on, V x, int64_t dim) { return iota(on, on.dim(x, dim)); }},
     {"aten::complex", fn<from_parts>},

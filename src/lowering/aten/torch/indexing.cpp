@@ -141,13 +141,20 @@ V index_reduce(Lower& on, V x, int64_t dim, V at, V src, Str how, bool include_s
                         how, include_self);
 }
 
+// ONNX Runtime looks for what is not zero among these types only.
+V for_nonzero(Lower& on, V x) {
+  static constexpr DType types[] = {DType::boolean, DType::f32, DType::i32, DType::i64, DType::u8};
+  const bool fits = std::find(std::begin(types), std::end(types), on.dtype(x)) != std::end(types);
+  return fits ? x : on.to(x, DType::boolean);
+}
+
 // 0-d tensors have no axes: rows of no numbers, as many as are not zero.
 V nonzero(Lower& on, V x) {
-  const V rows = on.transpose(on.NonZero(at_least_1d(on, x)), {1, 0});
+  const V rows = on.transpose(on.NonZero(for_nonzero(on, at_least_1d(on, x))), {1, 0});
   return on.rank(x) == 0 ? on.slice(rows, 1, Dim(0), Dim(0)) : rows;
 }
 
-Vs nonzero_parts(Lower& on, V x) { return nonzero_positions(on, at_least_1d(on, x)); }
+Vs nonzero_parts(Lower& on, V x) { return nonzero_positions(on, for_nonzero(on, at_least_1d(on, x))); }
 
 V nonzero_static(Lower& on, V x, Dim size, int64_t fill) {
   const V rows = nonzero(on, x);
@@ -187,7 +194,7 @@ V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
 constexpr Row table[] = {
     {"aten::argwhere",
      [](Lower& on, V x) {
-       const V rows = on.transpose(on.NonZero(at_least_rank(on, x, 1)), {1, 0});
+       const V rows = on.transpose(on.NonZero(for_nonzero(on, at_least_rank(on, x, 1))), {1, 0});
        return on.rank(x) == 0 ? on.slice(rows, 1, Dim(0), Dim(0)) : rows;
      }},
     {"aten::gather", fn<gather>},

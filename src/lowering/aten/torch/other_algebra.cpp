@@ -12,6 +12,14 @@ namespace cameo::lowering {
 
 namespace {
 
+V vander(Lower& on, V x, Opt<Dim> n, bool increasing) {
+  const DType t = on.is_float(x) ? on.dtype(x) : DType::i64;
+  const Dim count = n.value_or(on.dim(x, 0));
+  V powers = iota(on, count);
+  if (!increasing) powers = on.Sub(on.int_scalar(count - Dim(1)), powers);
+  return on.Pow(on.unsqueeze(on.to(x, t), {1}), on.to(powers, t));
+}
+
 V kron(Lower& on, V a, V b) {
   const int64_t rank = std::max(on.rank(a), on.rank(b));
   const auto wide = [&](V x) {
@@ -26,7 +34,8 @@ V kron(Lower& on, V a, V b) {
     pb.insert(pb.end(), {Dim(1), sb[i]});
     out.push_back(sa[i] * sb[i]);
   }
-  return on.reshape(on.Mul(on.reshape(a, pa), on.reshape(b, pb)), out);
+  const V left = on.reshape(a, pa), right = on.reshape(b, pb);
+  return on.reshape(on.is_bool(a) ? V(on.And(left, right)) : V(on.Mul(left, right)), out);
 }
 
 // An axis of size 1 meets any size of the other's: there the other is summed.
@@ -133,6 +142,7 @@ constexpr Row table[] = {
      }},
     {"aten::tensordot", fn<tensor_dot>},
     {"aten::kron", fn<kron>, promote(0, 1)},
+    {"aten::vander", fn<vander>},
     {"aten::cov",
      [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) { return covariance(on, x, correction, f, a); }},
     {"aten::corrcoef", fn<correlation>},

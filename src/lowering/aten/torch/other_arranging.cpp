@@ -90,7 +90,16 @@ V cartesian(Lower& on, Vs parts) {
   return on.concat(parts, 1);
 }
 
+// Of an axis of any size: the places above the diagonal.
+V pairs(Lower& on, V x, bool again) {
+  const Dim n = on.dim(x, 0);
+  const V above =
+      on.Trilu(on.full({n, n}, Num(int64_t{1}), DType::i32), on.int_scalar(Dim(again ? 0 : 1)), {.upper = 1});
+  return on.Gather(x, on.transpose(on.NonZero(above), {1, 0}), {.axis = 0});
+}
+
 V combinations(Lower& on, V x, int64_t r, bool again) {
+  if (r == 2 && !on.dim(x, 0).is_literal()) return pairs(on, x, again);
   const int64_t n = known_size(on, x, 0, "combinations");
   constexpr size_t most = 1 << 22;  // numbers in the table of all combinations
   if (r < 0 || r > 1024) unsupported(cat("combinations of ", r, " elements"));

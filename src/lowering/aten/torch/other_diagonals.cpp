@@ -66,9 +66,10 @@ V triangle_places(Lower& on, Dim all_rows, Dim all_columns, Dim diagonal, const 
 }
 
 V triangle(Lower& on, V x, Dim k, bool upper) {
-  const bool bools = on.is_bool(x);
-  const V y = on.Trilu(bools ? on.to(x, DType::i32) : x, on.int_scalar(k), {.upper = upper});
-  return bools ? on.to(y, DType::boolean) : y;
+  const DType t = on.dtype(x);
+  // ONNX Runtime has no kernel for bools and short ints.
+  const bool is_short = on.is_bool(x) || t == DType::i8 || t == DType::i16 || t == DType::u8;
+  return on.to(on.Trilu(is_short ? on.to(x, DType::i32) : x, on.int_scalar(k), {.upper = upper}), t);
 }
 
 constexpr Row table[] = {

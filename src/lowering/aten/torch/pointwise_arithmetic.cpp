@@ -39,6 +39,7 @@ V divisor(Lower& on, V a, V b) {
   if (on.is_float(a) || on.rank(b) > 0) return b;
   const auto& facts = on.graph().facts;
   const auto& sizes = on.shape(a);
+  if (std::any_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is(0); })) return on.number_like(1, b);
   if (std::all_of(sizes.begin(), sizes.end(), [&](Dim d) { return facts.less(Dim(0), d) == Answer::yes; })) return b;
   if (on.is_int(b) && facts.less(Dim(0), on.int_of(on.to(b, DType::i64))) == Answer::yes) return b;
   if (on.graph()[b].kind == ir::Value::Kind::initializer) return b;
@@ -235,7 +236,11 @@ constexpr Row table[] = {
     {"aten::ldexp.Tensor", [](Lower& on, V a, V b) { return V(on.Mul(a, on.Pow(on.number_like(2, a), b))); },
      promote_float(0, 1)},
     {"aten::hypot", [](Lower& on, V a, V b) { return V(on.Sqrt(on.Add(on.Mul(a, a), on.Mul(b, b)))); }, promote(0, 1)},
-    {"aten::square", [](Lower& on, V x) { return V(on.Mul(x, x)); }},
+    {"aten::square",
+     [](Lower& on, V x) {
+       const V v = on.is_bool(x) ? on.to(x, DType::i64) : x;
+       return V(on.Mul(v, v));
+     }},
     {"aten::reciprocal", [](Lower& on, V x) { return V(on.Reciprocal(x)); }, promote_float(0)},
     {"aten::rsqrt", [](Lower& on, V x) { return V(on.Reciprocal(on.Sqrt(x))); }, promote_float(0)},
     {"aten::sqrt", [](Lower& on, V x) { return V(on.Sqrt(x)); }, promote_float(0)},

@@ -37,12 +37,15 @@ V reduce_any_type(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim) {
   return on.to(reduce(on, kind, on.to(x, DType::i32), axes, keepdim), DType::boolean);
 }
 
+// ONNX Runtime has no ArgMax of bools and 16-bit ints.
+V for_place(Lower& on, V x) { return on.is_bool(x) || on.dtype(x) == DType::i16 ? on.to(x, DType::i32) : x; }
+
 template <bool Max>
 std::tuple<V, V> extremum_along(Lower& on, V x, int64_t dim, bool keepdim) {
   if (on.rank(x) == 0) return {x, on.On::int_scalar(0)};
   const int64_t axis = on.axis(x, dim);
   const V values = reduce_any_type(on, Max ? Reduce::max : Reduce::min, x, {axis}, keepdim);
-  const V numeric = on.is_bool(x) ? on.to(x, DType::i32) : x;
+  const V numeric = for_place(on, x);
   const V at = Max ? on.ArgMax(numeric, {.axis = axis, .keepdims = keepdim})
                    : on.ArgMin(numeric, {.axis = axis, .keepdims = keepdim});
   return {values, at};
@@ -51,6 +54,7 @@ std::tuple<V, V> extremum_along(Lower& on, V x, int64_t dim, bool keepdim) {
 template <bool Max>
 V arg_extremum(Lower& on, V x, Opt<int64_t> dim, bool keepdim) {
   if (on.rank(x) == 0) return on.On::int_scalar(0);
+  x = for_place(on, x);
   const int64_t rank = on.rank(x);
   if (!dim) {
     x = on.reshape(x, {element_count(on.shape(x))});

@@ -93,14 +93,22 @@ using Distinct = std::tuple<V, V, V>;
 
 V nothing(Lower& on) { return on.ints(Ints{}); }
 
+// ONNX Runtime finds distinct numbers of these types only; the others fit into one of them.
+V for_unique(Lower& on, V x) {
+  const DType t = on.dtype(x);
+  if (t == DType::f32 || t == DType::f64 || t == DType::i64 || t == DType::i8) return x;
+  return on.to(x, is_int(t) || t == DType::boolean ? DType::i64 : DType::f32);
+}
+
 Distinct unique(Lower& on, V x, bool, bool inverse, bool counts) {
-  const auto out = on.Unique(flat(on, x), 4, {.sorted = 1});
-  return {out[0], inverse ? on.reshape(out[2], on.shape(x)) : nothing(on), counts ? V(out[3]) : nothing(on)};
+  const auto out = on.Unique(flat(on, for_unique(on, x)), 4, {.sorted = 1});
+  return {on.to(out[0], on.dtype(x)), inverse ? on.reshape(out[2], on.shape(x)) : nothing(on),
+          counts ? V(out[3]) : nothing(on)};
 }
 
 Distinct unique_along(Lower& on, V x, int64_t dim, bool, bool inverse, bool counts) {
-  const auto out = on.Unique(x, 4, {.axis = on.axis(x, dim), .sorted = 1});
-  return {out[0], inverse ? V(out[2]) : nothing(on), counts ? V(out[3]) : nothing(on)};
+  const auto out = on.Unique(for_unique(on, x), 4, {.axis = on.axis(x, dim), .sorted = 1});
+  return {on.to(out[0], on.dtype(x)), inverse ? V(out[2]) : nothing(on), counts ? V(out[3]) : nothing(on)};
 }
 
 // Where a run of equal values starts.

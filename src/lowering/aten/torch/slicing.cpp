@@ -38,10 +38,22 @@ V select(Lower& on, V x, int64_t dim, Dim index) {
   return on.gather_scalar(x, axis, wrap_index(on, on.dim(x, axis), index));
 }
 
-V slice(Lower& on, V x, int64_t dim, const Opt<Dim>& start, const Opt<Dim>& end, int64_t step) {
+// Made of sizes, of either sign: x[n - 3:].
+bool may_be_negative(Lower& on, const Opt<Dim>& bound) {
+  return bound && !bound->is_literal() && on.graph().facts.less(*bound, Dim(0)) == Answer::unknown;
+}
+
+V slice(Lower& on, V x, int64_t dim, const Opt<Dim>& start, const Opt<Dim>& end, Dim step) {
   const int64_t axis = on.axis(x, dim);
   const Span s = clamp_span(on, on.dim(x, axis), start, end);
-  return on.slice(x, axis, s.start, s.end, step);
+  if (step.is_literal() && (step.literal() < 1 || (!may_be_negative(on, start) && !may_be_negative(on, end))))
+    return on.slice(x, axis, s.start, s.end, step.literal());
+  // ONNX's Slice counts from the end and cuts as Python does: the bounds stay as they are.
+  const V from = on.int_vector(Dims{start.value_or(Dim(0))}), to = on.int_vector(Dims{end.value_or(Dim(INT64_MAX))});
+  const V out = step.is(1) ? on.Slice(x, from, to, on.ints({axis}))
+                           : on.Slice(x, from, to, on.ints({axis}), on.int_vector(Dims{step}));
+  on.graph().fact(out).type.shape->at(static_cast<size_t>(axis)) = ceil_div(s.end - s.start, step);
+  return out;
 }
 
 Vs split_sizes(Lower& on, V x, const Dims& sizes, int64_t dim) {
@@ -137,7 +149,7 @@ constexpr Row table[] = {
     {"aten::narrow_copy", fn<narrowed>},
     {"aten::select.int", fn<select>},
     {"aten::slice.Tensor", [](Lower& on, V x, int64_t dim, Opt<Dim> start, Opt<Dim> end,
-                              int64_t step) { return slice(on, x, dim, start, end, step); }},
+                              Dim step) { return slice(on, x, dim, start, end, step); }},
     {"aten::select_copy.int", fn<select>},
     {"aten::slice_copy.Tensor", fn<slice>},
     {"aten::unbind.int", fn<unbind>},

@@ -5,6 +5,7 @@
 
 #include "kernels/carrier.h"
 #include "lowering/aten/fft/dft.h"
+#include "lowering/aten/linalg/matrix.h"
 #include "lowering/aten/special/series.h"
 #include "lowering/complex.h"
 #include "lowering/row.h"
@@ -47,9 +48,7 @@ V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> widt
   V frames = mirrored(on, z, 1, Dim(n));  // of all frequencies too, torch takes one half
   if (normalized) frames = on.Mul(frames, on.number_like(std::sqrt(static_cast<double>(n)), frames));
   const V w = on.unsqueeze(wide_window(on, window, width.value_or(n), n, on.dtype(frames)), {1});
-  const V places = on.unsqueeze(on.EyeLike(on.full({Dim(n), Dim(n)}, Num(0.0), on.dtype(frames)),
-                                           {.dtype = static_cast<int64_t>(on.dtype(frames))}),
-                                {1});
+  const V places = on.unsqueeze(eye(on, Dim(n), Dim(n), on.dtype(frames)), {1});
   const auto overlapped = [&](V x) { return V(on.ConvTranspose(x, places, {}, {.strides = Ints{step}})); };
   const V squares = on.expand(on.unsqueeze(on.Mul(w, w), {0}), {Dim(1), Dim(n), on.dim(frames, 2)});
   V y = overlapped(on.Mul(frames, w)), sums = overlapped(squares);

@@ -10,7 +10,7 @@ namespace {
 
 std::optional<std::vector<float>> floats(const Rewrite& rw, ValueId v) {
   if (!rw.is_constant(v) || rw.dtype(v) != DType::f32) return std::nullopt;
-  const Loaded<float> x(*rw.g.constant(v));
+  const Loaded<float> x(rw.content(v));
   return std::vector<float>(x.span().begin(), x.span().end());
 }
 

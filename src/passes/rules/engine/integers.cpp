@@ -77,7 +77,7 @@ std::optional<Product> product_at(Rewrite& rw, NodeId n) {
   ValueId weights = w->bytes;
   if (transposed) {
     const Weight* stored = rw.weight(weights);
-    const Weight whole = stored ? *stored : Weight::of(*rw.g.constant(weights));
+    const Weight whole = stored ? *stored : Weight::of(rw.content(weights));
     weights = rw.on.weight(whole.permuted(std::vector<int64_t>{1, 0}), rw.g[weights].name);
   }
   return Product{*x, *w, weights, bias};
@@ -119,7 +119,7 @@ void product_to_floats(Rewrite& rw) {
   if (!p) return;
   if (!p->bias && is_quantized(rw)) return rw.no("its result is quantized again");
   std::vector<float> factors;
-  const Loaded<float> sx(*rw.g.constant(p->x.scale)), sw(*rw.g.constant(p->w.scale));
+  const Loaded<float> sx(rw.content(p->x.scale)), sw(rw.content(p->w.scale));
   for (const float s : sw.span()) factors.push_back(sx[0] * s);
   std::vector<int64_t> shape;
   if (factors.size() != 1) shape.push_back(static_cast<int64_t>(factors.size()));
@@ -147,7 +147,7 @@ void on_bytes(Rewrite& rw) {
     return;
   const auto x = activation(rw, rw.g.input(n, 0));
   if (!x || element_of(rw, x->bytes) != element_of(rw, rw.out())) return rw.no(not_quantized);
-  const auto value = [&](ValueId v) { return v ? rw.g.constant(v)->double_at(0) : 0; };
+  const auto value = [&](ValueId v) { return v ? rw.content(v).double_at(0) : 0; };
   if (value(x->scale) != value(y->scale) || value(x->zero) != value(y->zero))
     return rw.no("the result is quantized otherwise than the input");
   const Node mover = rw.g[n];

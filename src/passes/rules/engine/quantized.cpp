@@ -9,7 +9,7 @@ namespace {
 
 bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
 
-int64_t count(const Rewrite& rw, ValueId v) { return rw.g.constant(v)->count(); }
+int64_t count(const Rewrite& rw, ValueId v) { return rw.content(v).count(); }
 
 // So many scales, and as many zero points of the type of the bytes.
 bool fits(const Rewrite& rw, const Dequantized& q, int64_t scales) {
@@ -18,7 +18,7 @@ bool fits(const Rewrite& rw, const Dequantized& q, int64_t scales) {
 }
 
 bool all_zero(const Rewrite& rw, ValueId v) {
-  const Loaded<int64_t> z(*rw.g.constant(v));
+  const Loaded<int64_t> z(rw.content(v));
   return std::all_of(z.span().begin(), z.span().end(), [](int64_t n) { return n == 0; });
 }
 
@@ -74,7 +74,7 @@ std::optional<Quantizer> quantizer_at(const Rewrite& rw, NodeId n) {
 
 bool implied(const Rewrite& rw, const Node& clip, const Quantizer& q) {
   const bool is_signed = element_of(rw, q.out) == DType::i8;
-  const double scale = rw.g.constant(q.scale)->double_at(0), zero = q.zero ? rw.g.constant(q.zero)->double_at(0) : 0;
+  const double scale = rw.content(q.scale).double_at(0), zero = q.zero ? rw.content(q.zero).double_at(0) : 0;
   const double low = ((is_signed ? -128 : 0) - zero) * scale, high = ((is_signed ? 127 : 255) - zero) * scale;
   const auto bound = [&](size_t i, double absent) {
     if (i >= clip.inputs.size() || !clip.inputs[i]) return std::optional(absent);
@@ -87,11 +87,11 @@ bool implied(const Rewrite& rw, const Node& clip, const Quantizer& q) {
 }
 
 ValueId zero_of(Rewrite& rw, const Dequantized& q) {
-  return q.zero ? q.zero : rw.on.constant(zeros(element_of(rw, q.bytes), rw.g.constant(q.scale)->shape()));
+  return q.zero ? q.zero : rw.on.constant(zeros(element_of(rw, q.bytes), rw.content(q.scale).shape()));
 }
 
 ValueId zero_of(Rewrite& rw, const Quantizer& q) {
-  return q.zero ? q.zero : rw.on.constant(zeros(element_of(rw, q.out), rw.g.constant(q.scale)->shape()));
+  return q.zero ? q.zero : rw.on.constant(zeros(element_of(rw, q.out), rw.content(q.scale).shape()));
 }
 
 std::optional<ValueId> integer_bias(Rewrite& rw, ValueId bias, const Dequantized& x, const Dequantized& w,
@@ -101,11 +101,10 @@ std::optional<ValueId> integer_bias(Rewrite& rw, ValueId bias, const Dequantized
   if (q && (element_of(rw, q->bytes) != DType::i32 || !rw.is_constant(q->bytes) || (q->zero && !all_zero(rw, q->zero))))
     return std::nullopt;
   if (!q && (!rw.is_constant(bias) || element_of(rw, bias) != DType::f32)) return std::nullopt;
-  const Tensor raw = *rw.g.constant(q ? q->bytes : bias);
-  const Loaded<float> sx(*rw.g.constant(x.scale)), sw(*rw.g.constant(w.scale));
+  const Tensor raw = rw.content(q ? q->bytes : bias);
+  const Loaded<float> sx(rw.content(x.scale)), sw(rw.content(w.scale));
   if (raw.count() != channels || (sw.size() != 1 && sw.size() != channels)) return std::nullopt;
-  const std::vector<double> v = raw.to_doubles(),
-                            s = q ? rw.g.constant(q->scale)->to_doubles() : std::vector<double>{1.0};
+  const std::vector<double> v = raw.to_doubles(), s = q ? rw.content(q->scale).to_doubles() : std::vector<double>{1.0};
   if ((s.size() != 1 && s.size() != v.size()) || (q && !fits(rw, *q, static_cast<int64_t>(s.size()))))
     return std::nullopt;
   std::vector<int32_t> out;
