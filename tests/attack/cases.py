@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 
 import archives
+import onnx_bytes
 import onnx_compose
 import onnx_generate
 import onnx_mutate
@@ -63,7 +64,7 @@ class Maker:
 
     def make_onnx(self, rng):
         arrays = None
-        made = rng.choice([None, None, None, onnx_generate.generate, onnx_compose.compose])
+        made = rng.choice([None, None, None, onnx_generate.generate, onnx_compose.compose, onnx_bytes.compose_bytes])
         if made:
             model, arrays = made(rng)
             name, beside, story = made.__name__, {}, []
@@ -147,16 +148,21 @@ class Maker:
                 yield Case(kind, seed.name, files | c.files, c, story, flags=seed.flags)
 
     def make_picture(self, rng):
-        """A model that is sound, with pictures that are not."""
+        """Pictures that are not sound; often a model that is none either."""
         seed, picture = self.pick("picture", rng), self.pick("picture", rng)
         model = next(s for s in self.seeds["onnx"] if s.name == "float convolutions")
+        data, story = model.data, []
+        if rng.one_in(2):
+            changed = onnx.load_from_string(data)
+            story = onnx_mutate.mutate(changed, rng, [lambda: self.parsed("onnx", rng)[1] or onnx.ModelProto()])
+            data = changed.SerializeToString()
         damaged = damage_bytes(picture.data, rng) if not rng.one_in(8) else picture.data
-        files = {"model.onnx": model.data, "picture.png": damaged, **({"second.bmp": seed.data} if rng.one_in(3) else {})}
+        files = {"model.onnx": data, "picture.png": damaged, **({"second.bmp": seed.data} if rng.one_in(3) else {})}
         verbs = self.allowed(PICTURE_VERBS)
         if verbs:
             verb = rng.choice(verbs)
             c = Chooser(rng, "model.onnx", [], [], [], "", "", self.budgets).command_of(verb, lambda chooser: chooser.pictures(verb))
-            yield Case("picture", picture.name, files, c, [f"picture {picture.name}"])
+            yield Case("picture", picture.name, files, c, [f"picture {picture.name}", *story])
 
     def make_pt(self, rng):
         return self.make_archive(rng, "pt")

@@ -1,9 +1,8 @@
 """Command lines for a case's files: whole verbs with legal flags, chosen at random."""
-import functools
-import re
 from dataclasses import dataclass, field
 
 import faces
+import flags
 
 ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain", "stats", "view", "onnxsim"]
 ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint", "quantize", "convert", "prepare"] + ["desk", "c"] * 2
@@ -67,8 +66,12 @@ class Chooser:
         if verb in FACES:
             return made
         made.arguments += maybe(self.rng, "--json", odds=6) + maybe(self.rng, "-v", odds=8) + maybe(self.rng, "-q", odds=12)
+        own, common = self.budgets.get(verb, ((), ()))
+        if own and self.rng.one_in(4):
+            for _ in range(self.rng.few(3)):
+                made.arguments += flags.stray(self.rng, own, self.value(), made.outputs)
         for flag, value in BUDGETS.items():
-            if flag in self.budgets.get(verb, ()):
+            if flag in common:
                 made.arguments += [flag, value]
         return made
 
@@ -217,7 +220,7 @@ class Chooser:
 
     def c(self):
         rng = self.rng
-        function = rng.choice(faces.C_FUNCTIONS) if not self.model.endswith((".pt", ".pt2")) else rng.choice(["export", "export", "stats", "describe", "quantize", "picture"])
+        function = rng.choice(faces.C_FUNCTIONS if not self.model.endswith((".pt", ".pt2")) else faces.C_ARCHIVE_FUNCTIONS)
         settings = faces.c_settings(function, rng, self.values, self.nodes)
         return Command(["c", function, self.model, "settings.json", "out.onnx", *([self.second] if self.second else [])], ["out.onnx", "out.onnx.data"], files={"settings.json": settings})
 
@@ -297,8 +300,3 @@ class Chooser:
 
     def ops(self):
         return Command(["ops", self.rng.choice(["conv", "aten::add", "*", "", "Gemm", self.rng.name()])] + maybe(self.rng, "--reverse") + maybe(self.rng, "--missing"))
-
-
-@functools.cache
-def flags_in_help(text):
-    return frozenset(re.findall(r"--[a-z-]+", text))

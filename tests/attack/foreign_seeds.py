@@ -84,6 +84,20 @@ def blocked_tables():
         yield "GatherBlockQuantized elements", model([node], {"i": np.array([2, -1], np.int32)}, weights, ranks=[3])
 
 
+def dynamic_lstm():
+    """DynamicQuantizeLSTM in both directions, with a scale for each column, and with one and a state that is given."""
+    for directions, per_column in ((2, True), (1, False)):
+        scale = (directions, 20) if per_column else (directions,)
+        weights = {"w": RNG.integers(-127, 128, (directions, 4, 20)).astype(np.int8), "r": RNG.integers(-127, 128, (directions, 5, 20)).astype(np.int8),
+                   "b": floats(directions, 40), "s": scales(*scale), "z": np.zeros(scale, np.int8)}
+        state = "" if per_column else "h"
+        if state:
+            weights["h"] = floats(directions, 2, 5)
+        node = helper.make_node("DynamicQuantizeLSTM", ["x", "w", "r", "b", "", state, state, "", "s", "z", "s", "z"], ["y", "yh"], domain="com.microsoft", hidden_size=5,
+                                direction="bidirectional" if per_column else "reverse")
+        yield f"DynamicQuantizeLSTM {directions}", model([node], {"x": floats(3, 2, 4)}, weights, ["y", "yh"], ranks=[4, 3])
+
+
 def few_bit_weights():
     """DequantizeLinear with blocks before a product and before a lookup; one weight that several read."""
     for kind, axis in ((TensorProto.INT4, 0), (TensorProto.UINT4, 1)):
@@ -150,6 +164,6 @@ def microsoft():
 
 def seeds():
     """(name, bytes, arrays)"""
-    for family in (linger, blocked_products, blocked_tables, few_bit_weights, float_models, quantised_nodes, microsoft):
+    for family in (linger, blocked_products, blocked_tables, dynamic_lstm, few_bit_weights, float_models, quantised_nodes, microsoft):
         for name, (made, feeds) in family():
             yield name, made.SerializeToString(), dict(feeds)

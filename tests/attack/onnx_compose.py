@@ -14,6 +14,9 @@ class Composer:
         self.rng, self.nodes, self.weights, self.values, self.inputs = rng, [], [], [], {}
         self.made = 0
 
+    def steps(self):
+        return [self.unary, self.binary, self.binary, self.matmul, self.conv, self.conv, self.pool, self.normalise, self.reduce, self.move, self.move, self.by_shape]
+
     def fresh(self):
         self.made += 1
         return f"v{self.made}"
@@ -165,9 +168,9 @@ class Composer:
             self.emit("ConstantOfShape", [sizes], shape)
 
 
-def compose(rng):
+def compose(rng, composer=Composer):
     """A model and arrays that fit it."""
-    c = Composer(rng)
+    c = composer(rng)
     inputs = []
     for i in range(rng.few(2)):
         shape = rng.choice([[2, 3], [4], [2, 3, 4], [1, 3, 8, 8], [2, 4, 7, 5], [1, 1], [3, 16], [1, 4, 6, 6]])
@@ -175,7 +178,7 @@ def compose(rng):
         inputs.append(helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, declared))
         c.inputs[f"x{i}"] = array_of(np.float32, shape, rng)
         c.values.append((f"x{i}", list(shape)))
-    kinds = [c.unary, c.binary, c.binary, c.matmul, c.conv, c.conv, c.pool, c.normalise, c.reduce, c.move, c.move, c.by_shape]
+    kinds = c.steps()
     for _ in range(rng.randint(2, 9)):
         rng.choice(kinds)()
         if np.prod([float(d) for d in c.values[-1][1]]) > 1 << 14:
@@ -183,4 +186,5 @@ def compose(rng):
     used = {i for n in c.nodes for i in n.input}
     outputs = [v for v in dict.fromkeys(v for v, _ in c.values) if v not in used] or [c.values[-1][0]]
     graph = helper.make_graph(c.nodes, "composed", inputs, [helper.make_empty_tensor_value_info(o) for o in outputs[:4]], c.weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", rng.choice([20, 21, 22]))], ir_version=10), dict(c.inputs)
+    imports = [helper.make_opsetid("", rng.choice([20, 21, 22])), *([helper.make_opsetid("com.microsoft", 1)] if any(n.domain for n in c.nodes) else [])]
+    return helper.make_model(graph, opset_imports=imports, ir_version=10), dict(c.inputs)

@@ -107,24 +107,50 @@ FLAGS = {"keepdims", "noop_with_empty_axes", "select_last_index", "ceil_mode", "
          "fmod", "transA", "transB", "upper", "is_causal", "allowzero", "linear_before_reset", "training_mode", "onesided"}
 
 
+def every_node(model):
+    """Of a model and its functions and bodies."""
+    import onnx
+
+    def inside(nodes):
+        for node in nodes:
+            yield node
+            for a in node.attribute:
+                for g in (*a.graphs, *([a.g] if a.HasField("g") else [])):
+                    yield from inside(g.node)
+
+    m = onnx.load_from_string(model)
+    for place in (m.graph, *m.functions):
+        yield from inside(place.node)
+
+
+def rounds_data(model):
+    """Whether MatMulNBits may round its data to bytes: engines that do and that do not are both right."""
+    return any(a.name == "accuracy_level" and a.i == 4 for node in every_node(model) for a in node.attribute)
+
+
+def steps_apart(first, second, model):
+    """Whether two results of a quantised model differ by a step or two of its grids: what lies between two codes may be rounded to either."""
+    import onnx
+    from onnx import numpy_helper
+
+    names = {node.input[1] for node in every_node(model) if node.op_type == "QuantizeLinear" and len(node.input) > 1}
+    scales = [numpy_helper.to_array(t) for t in onnx.load_from_string(model).graph.initializer if t.name in names]
+    step = max((float(np.max(np.abs(s))) for s in scales if s.size), default=0.0)
+    with np.errstate(all="ignore"):
+        return step > 0 and all(np.nanmax(np.abs(np.asarray(first[n], np.float64) - np.asarray(second[n], np.float64)), initial=0) <= 2.01 * step
+                                for n in first if n in second and np.asarray(first[n]).dtype.kind == "f" and np.shape(first[n]) == np.shape(second[n]))
+
+
 def flags_are_plain(model):
     """Whether every yes or no of a model is 1 or 0: of other numbers ONNX does not say which they are, nor whether an empty list
     of axes means none or all, and runtimes differ."""
     import onnx
 
-    def plain(nodes):
-        for node in nodes:
-            for a in node.attribute:
-                if a.name in FLAGS and a.type == onnx.AttributeProto.INT and a.i not in (0, 1):
-                    return False
-                if a.name == "axes" and a.type == onnx.AttributeProto.INTS and not a.ints:
-                    return False
-                if not all(plain(g.node) for g in (*a.graphs, *([a.g] if a.HasField("g") else []))):
-                    return False
-        return True
+    def plain(a):
+        return not (a.name in FLAGS and a.type == onnx.AttributeProto.INT and a.i not in (0, 1)
+                    or a.name == "axes" and a.type == onnx.AttributeProto.INTS and not a.ints)
 
-    m = onnx.load_from_string(model)
-    return plain(m.graph.node) and all(plain(f.node) for f in m.functions)
+    return all(plain(a) for node in every_node(model) for a in node.attribute)
 
 
 def about_sizes(message):

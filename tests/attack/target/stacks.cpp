@@ -52,7 +52,7 @@ int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile
 __attribute__((no_sanitize("address", "undefined"))) const char* __asan_default_options() {
   return "exitcode=99:abort_on_error=0:detect_leaks=0:symbolize=0:handle_abort=1:handle_sigfpe=1:allocator_may_return_"
          "null=0:"
-         "max_allocation_size_mb=1024:quarantine_size_mb=16:malloc_context_size=6:detect_odr_violation=0:"
+         "max_allocation_size_mb=1024:quarantine_size_mb=16:malloc_context_size=1:detect_odr_violation=0:"
          "detect_stack_use_after_return=0:use_sigaltstack=1:check_initialization_order=0";
 }
 __attribute__((no_sanitize("address", "undefined"))) const char* __ubsan_default_options() {
