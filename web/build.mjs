@@ -28,8 +28,10 @@ const page = (module, worker) => readFileSync(join(here, "src", "page.html"), "u
   .replace("POLICY", () => policy).replace("STYLE", () => style).replace("MODULE", () => module).replace("WORKER", () => worker)
   .replace("SCRIPT", () => script);
 
+// A page that is there already stays as it is, so that nothing is linked anew.
 function write(name, html) {
-  writeFileSync(join(target, name), html);
+  const file = join(target, name);
+  if (!existsSync(file) || readFileSync(file, "utf8") !== html) writeFileSync(file, html);
   console.log(`build/page/${name}: ${html.length} bytes, ${gzipSync(html, {level: 9}).length} gzipped`);
 }
 write("page.html", page("", ""));

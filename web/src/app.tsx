@@ -1,11 +1,12 @@
 import {useEffect, useReducer, useRef} from "preact/hooks";
 import {GraphView} from "./canvas";
 import {Drawer} from "./drawer";
+import {dropped} from "./dropped";
 import {example} from "./example";
-import {Errors, KeyList, Progress} from "./overlays";
+import {CopyButton, Errors, KeyList, Progress, Said} from "./overlays";
 import {Panel} from "./panel";
 import type {Store} from "./store";
-import {TopBar, ViewButtons} from "./topbar";
+import {FileButton, TopBar, ViewButtons} from "./topbar";
 import {Verbs} from "./verbs";
 import {t, type Word} from "./words";
 
@@ -21,6 +22,7 @@ export function App({store}: Props) {
   }, [store]);
   useEffect(() => listenToKeys(store), [store]);
   useEffect(() => listenToDrops(store), [store]);
+  useEffect(() => guardUnsaved(store), [store]);
   const s = store.state;
   return (
     <div class="app">
@@ -29,12 +31,13 @@ export function App({store}: Props) {
         {s.current && store.engine.computes && <Verbs store={store} />}
         <section class="middle">
           <Stage store={store} />
-          {s.current && <Drawer store={store} />}
+          {s.current?.kind === "onnx" && <Drawer store={store} />}
         </section>
         {s.current && <Panel store={store} />}
       </main>
       <StatusBar store={store} />
       <Progress store={store} />
+      <Said store={store} />
       <Errors store={store} />
       <KeyList store={store} />
     </div>
@@ -77,7 +80,7 @@ function DropHere({store}: Props) {
       <p>{t("app.drop.kinds")}</p>
       {store.engine.computes && (
         <div class="actions">
-          <FileButton store={store} />
+          <FileButton store={store} label={t("app.choose")} main />
           <button data-test="example" onClick={() => void store.openFiles([example()])}>{t("app.example")}</button>
         </div>
       )}
@@ -99,17 +102,6 @@ function Picture() {
   );
 }
 
-export function FileButton({store}: Props) {
-  return (
-    <label class="button main">
-      {t("app.choose")}
-      <input type="file" class="unseen" multiple onChange={(e) => {
-        void store.openFiles(e.currentTarget.files ?? []);
-      }} />
-    </label>
-  );
-}
-
 function StatusBar({store}: Props) {
   const command = store.state.command;
   if (!command) return null;
@@ -117,7 +109,7 @@ function StatusBar({store}: Props) {
     <footer class="status">
       <span class="soft">{t("status.command")}</span>
       <code data-test="command">{command}</code>
-      <button onClick={() => void navigator.clipboard.writeText(command)}>{t("status.copy")}</button>
+      <CopyButton text={() => command} label={t("status.copy")} />
     </footer>
   );
 }
@@ -135,7 +127,7 @@ function listenToDrops(store: Store): () => void {
     e.preventDefault();
     dragging(false);
     if ((e.target as Element | null)?.closest("[data-inputs]")) return;
-    void store.openFiles(e.dataTransfer?.files ?? []);
+    if (e.dataTransfer) void dropped(e.dataTransfer).then((files) => store.openFiles(files)).catch((error: unknown) => store.fail(error));
   };
   window.addEventListener("dragover", over);
   window.addEventListener("dragleave", leave);
@@ -145,6 +137,15 @@ function listenToDrops(store: Store): () => void {
     window.removeEventListener("dragleave", leave);
     window.removeEventListener("drop", drop);
   };
+}
+
+// The browser asks before it leaves models that were made here and not saved.
+function guardUnsaved(store: Store): () => void {
+  const ask = (e: BeforeUnloadEvent) => {
+    if (store.state.models.some((m) => m.verb !== "open" && !store.saved.has(m.model) && !store.state.models.some((n) => n.from === m.model))) e.preventDefault();
+  };
+  window.addEventListener("beforeunload", ask);
+  return () => window.removeEventListener("beforeunload", ask);
 }
 
 function listenToKeys(store: Store): () => void {
@@ -158,6 +159,7 @@ function listenToKeys(store: Store): () => void {
   const escape = () => {
     if (store.state.errors.length) store.set({errors: []});
     else if (store.state.keys) store.set({keys: false});
+    else if (store.state.said) store.set({said: ""});
     else if (store.state.hits) void store.search("");
     else void store.select(null);
     focus("canvas");
@@ -171,6 +173,8 @@ function listenToKeys(store: Store): () => void {
     ArrowUp: () => move("up"), ArrowDown: () => move("down"), ArrowLeft: () => move("left"), ArrowRight: () => move("right"),
     Enter: toggle, " ": toggle, f: () => store.view?.fitAll(), "+": () => store.view?.zoom(1.3), "=": () => store.view?.zoom(1.3),
     "-": () => store.view?.zoom(1 / 1.3), w: () => store.view?.pan(0, 80), a: () => store.view?.pan(80, 0), d: () => store.view?.pan(-80, 0),
+  };
+  const ofModels: Record<string, () => void> = {
     S: () => void store.save(), s: () => store.set({verb: "simplify"}), r: () => store.set({verb: "run"}), c: () => void store.check(false),
   };
   const onKey = (e: KeyboardEvent) => {
@@ -179,8 +183,8 @@ function listenToKeys(store: Store): () => void {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
     if ((e.key === "Enter" || e.key === " ") && at.tagName !== "CANVAS" && at !== document.body) return;
     if (e.key.startsWith("Arrow") && at.getAttribute("role") === "tab") return;
-    const action = actions[e.key];
-    if (!action || (!store.engine.computes && /^[Ssr]$/.test(e.key))) return;
+    const action = actions[e.key] ?? (store.engine.computes && store.state.current?.kind === "onnx" ? ofModels[e.key] : undefined);
+    if (!action) return;
     e.preventDefault();
     action();
   };

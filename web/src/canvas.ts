@@ -14,6 +14,15 @@ export interface Marks {
 }
 
 const bandHeight = 400;
+const letters = `system-ui, "Noto Sans CJK SC", sans-serif`;
+
+// The beginning of a text that is no wider than that.
+function fitted(c: CanvasRenderingContext2D, text: string, width: number): string {
+  if (c.measureText(text).width <= width) return text;
+  let n = text.length;
+  while (n > 1 && c.measureText(`${text.slice(0, n)}…`).width > width) n = Math.min(n - 1, Math.ceil(n * 0.9));
+  return `${text.slice(0, n)}…`;
+}
 
 export class GraphView {
   private scene: Scene | null = null;
@@ -222,9 +231,10 @@ export class GraphView {
     }
     const seen = [...boxes].sort((a, b) => a - b).map((i) => scene.boxes[i] as Box)
       .filter((b) => b.x < left + w && b.x + b.w > left);
-    for (const b of seen) if (b.open) this.paintFrame(c, b, scale);
+    for (const b of seen) if (b.open) this.paintFrame(c, b);
     this.paintLines(c, [...lines].map((i) => scene.lines[i] as Line), scale);
     for (const b of seen) if (!b.open) this.paintBox(c, b, scale);
+    if (scale >= 0.25) for (const b of seen) if (b.open) this.paintTitle(c, b);
   }
 
   private paintLines(c: CanvasRenderingContext2D, lines: Line[], scale: number): void {
@@ -265,18 +275,26 @@ export class GraphView {
     }
   }
 
-  private paintFrame(c: CanvasRenderingContext2D, b: Box, scale: number): void {
+  private paintFrame(c: CanvasRenderingContext2D, b: Box): void {
     c.fillStyle = b.depth % 2 ? this.colours.frameOdd : this.colours.frame;
     c.strokeStyle = this.marks.selected === b.id ? this.colours.accent : this.colours.frameEdge;
     c.lineWidth = this.marks.selected === b.id ? 2 : 1;
     rounded(c, b, 8);
     c.fill();
     c.stroke();
-    if (scale < 0.25) return;
-    c.fillStyle = this.colours.soft;
-    c.font = "600 12px system-ui, sans-serif";
+  }
+
+  // Over the wires, which it keeps clear of its letters.
+  private paintTitle(c: CanvasRenderingContext2D, b: Box): void {
+    c.font = `600 12px ${letters}`;
     c.textAlign = "left";
-    c.fillText(`▾ ${b.title}`, b.x + 10, b.y + 17);
+    const text = fitted(c, `▾ ${b.title}`, b.w - 16);
+    c.strokeStyle = b.depth % 2 ? this.colours.frameOdd : this.colours.frame;
+    c.lineWidth = 4;
+    c.lineJoin = "round";
+    c.strokeText(text, b.x + 10, b.y + 17);
+    c.fillStyle = this.colours.soft;
+    c.fillText(text, b.x + 10, b.y + 17);
   }
 
   private paintBox(c: CanvasRenderingContext2D, b: Box, scale: number): void {
@@ -302,7 +320,7 @@ export class GraphView {
     if (scale < 0.3) return;
     c.textAlign = "center";
     c.fillStyle = mark ? "#10151c" : this.colours.ink;
-    c.font = `600 12.5px system-ui, "Noto Sans CJK SC", sans-serif`;
+    c.font = `600 12.5px ${letters}`;
     c.fillText(b.title, b.x + b.w / 2, b.y + 17, b.w - 8);
     const lines = b.lines ?? (b.opens && b.kind !== "node" ? [`${b.nodes ?? 0} ⊞`] : []);
     c.font = "11px ui-monospace, monospace";

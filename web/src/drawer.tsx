@@ -54,8 +54,8 @@ function Findings({store}: Props) {
       <li key={i} class={f.severity}>
         <span class="tag">{f.code}</span>
         {item === undefined ? <span>{f.what}</span> : <button class="link" onClick={() => void store.goTo(item)}>{f.what}</button>}
-        {f.because && <div class="soft">{t("error.because")}: {f.because}</div>}
-        {f.hint && <div class="soft">{t("error.hint")}: {f.hint}</div>}
+        {f.because && <div class="soft">{t("colon", t("error.because"))}{f.because}</div>}
+        {f.hint && <div class="soft">{t("colon", t("error.hint"))}{f.hint}</div>}
       </li>
     ))}</ul>
   );

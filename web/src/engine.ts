@@ -2,10 +2,15 @@
 // engine in the tab is a third (tab/engine.ts; docs/page.md, "Engines").
 import type {Finding, Hit, Scene} from "./types";
 
+export interface NamedBlob {
+  name: string;
+  blob: Blob;
+}
+
 export interface Reply<T> {
   result: T;
   blobs: Uint8Array<ArrayBuffer>[];
-  written?: {name: string; blob: Blob}[]; // files that the call wrote
+  written?: NamedBlob[]; // files that the call wrote
 }
 
 export interface CallOptions {
@@ -18,7 +23,7 @@ export interface Engine {
   readonly kind: "server" | "recorded" | "tab";
   readonly computes: boolean; // whether verbs can be called
   // Files that calls may open by name. Without it, files travel with the call.
-  offer?(files: {name: string; blob: Blob}[]): Promise<void>;
+  offer?(files: NamedBlob[]): Promise<void>;
   call<T>(method: string, params?: object, options?: CallOptions): Promise<Reply<T>>;
 }
 
@@ -69,12 +74,28 @@ class FrameReader {
     return all.slice(0, count);
   }
 
-  async next(): Promise<{kind: number; contents: Uint8Array<ArrayBuffer>} | null> {
+  // Pieces that the browser keeps, on disk where they are large.
+  private async blob(length: number): Promise<Blob | null> {
+    const pieces: Blob[] = [];
+    for (let left = length; left > 0;) {
+      const piece = await this.bytes(Math.min(left, 16 << 20));
+      if (!piece) return null;
+      pieces.push(new Blob([piece]));
+      left -= piece.length;
+    }
+    return new Blob(pieces);
+  }
+
+  async next(): Promise<{kind: number; contents: Uint8Array<ArrayBuffer>; blob: Blob | null} | null> {
     const head = await this.bytes(9);
     if (!head) return null;
-    const length = Number(new DataView(head.buffer).getBigUint64(1, true));
+    const kind = head[0] ?? 0, length = Number(new DataView(head.buffer).getBigUint64(1, true));
+    if (kind === frames.blob) {
+      const blob = await this.blob(length);
+      return blob && {kind, contents: new Uint8Array(0), blob};
+    }
     const contents = await this.bytes(length);
-    return contents && {kind: head[0] ?? 0, contents};
+    return contents && {kind, contents, blob: null};
   }
 }
 
@@ -109,7 +130,7 @@ export class ServerEngine implements Engine {
 
   private async read<T>(frame: FrameReader, options: CallOptions): Promise<Reply<T>> {
     const text = new TextDecoder();
-    const blobs: Uint8Array<ArrayBuffer>[] = [];
+    const blobs: Blob[] = [];
     let answer: Answer<T> | null = null;
     try {
       for (let f = await frame.next(); f; f = await frame.next()) {
@@ -117,14 +138,18 @@ export class ServerEngine implements Engine {
           const p = JSON.parse(text.decode(f.contents)) as {what: string; done: number; all: number};
           options.progress?.(p.what, p.done, p.all);
         } else if (f.kind === frames.reply) answer = JSON.parse(text.decode(f.contents)) as Answer<T>;
-        else if (f.kind === frames.blob) blobs.push(f.contents);
+        else if (f.blob) blobs.push(f.blob);
       }
     } catch (error) {
       if (options.signal?.aborted) throw new CallError([finding("budget.interrupted", "cancelled")]);
       throw error;
     }
     if (!answer) throw new CallError([finding("page.server", "the server ended the call without an answer")]);
-    return {result: unpacked(answer), blobs};
+    const result = unpacked(answer);
+    const {files} = result as {files?: {name: string; blob?: number}[]};
+    const written = (files ?? []).flatMap((f) => f.blob === undefined ? [] : [{name: f.name, blob: blobs[f.blob] ?? new Blob()}]);
+    if (written.length) return {result, blobs: [], written};
+    return {result, blobs: await Promise.all(blobs.map(async (b) => new Uint8Array(await b.arrayBuffer())))};
   }
 }
 

@@ -1,4 +1,4 @@
-import {useEffect, useRef} from "preact/hooks";
+import {useEffect, useRef, useState} from "preact/hooks";
 import type {Props} from "./app";
 import {t, type Word} from "./words";
 
@@ -14,6 +14,24 @@ export function Progress({store}: Props) {
   );
 }
 
+export function Said({store}: Props) {
+  const s = store.state;
+  if (!s.said || s.busy) return null;
+  return (
+    <div class="busy said" role="status" data-test="said">
+      <span><span class="good" aria-hidden="true">✓</span> {s.said}</span>
+      <button onClick={() => store.set({said: ""})}>{t("error.close")}</button>
+    </div>
+  );
+}
+
+// Browsers refuse the clipboard to some pages.
+export function CopyButton({text, label}: {text: () => string; label: string}) {
+  const [copied, setCopied] = useState<boolean | null>(null);
+  const copy = () => void navigator.clipboard.writeText(text()).then(() => setCopied(true), () => setCopied(false));
+  return <button onClick={copy}>{copied === null ? label : t(copied ? "panel.copied" : "panel.uncopied")}</button>;
+}
+
 export function Errors({store}: Props) {
   const errors = store.state.errors;
   const close = useRef<HTMLButtonElement>(null);
@@ -24,9 +42,9 @@ export function Errors({store}: Props) {
       {errors.slice(0, 20).map((e, i) => (
         <article key={i}>
           <p><span class="tag">{e.code}</span> <strong>{e.what}</strong></p>
-          {(e.file || e.scope) && <p class="soft">{t("error.where")}: {[e.file, e.line, e.scope].filter(Boolean).join(" · ")}</p>}
-          {e.because && <p class="soft">{t("error.because")}: {e.because}</p>}
-          {e.hint && <p>{t("error.hint")}: {e.hint}</p>}
+          {(e.file || e.scope) && <p class="soft">{t("colon", t("error.where"))}{[e.file, e.line, e.scope].filter(Boolean).join(" · ")}</p>}
+          {e.because && <p class="soft">{t("colon", t("error.because"))}{e.because}</p>}
+          {e.hint && <p>{t("colon", t("error.hint"))}{e.hint}</p>}
         </article>
       ))}
       <button ref={close} onClick={() => store.set({errors: []})}>{t("error.close")}</button>
@@ -40,12 +58,14 @@ const keys: [string, Word][] = [
 ];
 
 export function KeyList({store}: Props) {
+  const close = useRef<HTMLButtonElement>(null);
+  useEffect(() => close.current?.focus(), [store.state.keys]);
   if (!store.state.keys) return null;
   return (
     <div class="keylist" role="dialog" aria-label={t("keys.title")}>
       <h2>{t("keys.title")}</h2>
       <dl class="fields">{keys.map(([key, word]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{t(word)}</dd></div>)}</dl>
-      <button onClick={() => store.set({keys: false})}>{t("error.close")}</button>
+      <button ref={close} onClick={() => store.set({keys: false})}>{t("error.close")}</button>
     </div>
   );
 }

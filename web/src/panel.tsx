@@ -2,6 +2,7 @@ import type {ComponentChildren} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import type {Props} from "./app";
 import {Histogram, Kernels} from "./charts";
+import {CopyButton} from "./overlays";
 import type {Store} from "./store";
 import type {ArraySummary, Item, NodeValue, Weight} from "./types";
 import {bytes, count, number, t} from "./words";
@@ -63,7 +64,6 @@ function ModelPanel({store}: Props) {
 }
 
 function ItemPanel({store, item}: {store: Store; item: Item}) {
-  const [copied, setCopied] = useState(false);
   const opens = store.view?.box(item.id)?.opens;
   const output = item.outputs?.[0]?.name ?? (item.kind === "input" ? item.path : undefined);
   const place = item.place;
@@ -73,7 +73,7 @@ function ItemPanel({store, item}: {store: Store; item: Item}) {
       <Fields rows={[[t("panel.name"), item.kind === "node" ? item.name : item.path], [t("panel.domain"), item.domain], [t("panel.type"), item.type && <code>{item.type}</code>],
         [t("panel.module"), place?.module], [t("stat.nodes"), item.nodes === undefined ? "" : count(item.nodes)]]} />
       <div class="actions">
-        <button onClick={() => { void navigator.clipboard.writeText(asText(item)).then(() => setCopied(true)); }}>{copied ? t("panel.copied") : t("panel.copy")}</button>
+        <CopyButton text={() => asText(item)} label={t("panel.copy")} />
         {opens && <button onClick={() => void store.toggle(item.id)}>{store.view?.box(item.id)?.open ? t("panel.close") : t("panel.open")}</button>}
         {store.engine.computes && output && item.kind === "node" && <>
           <button onClick={() => void store.make("extract", {inputs: [], outputs: [output]}, false)}>{t("panel.extract.to")}</button>

@@ -1,12 +1,13 @@
 // The page's state, and everything it does with the desk.
-import {CallError, type CallOptions, type Engine, finding, type Reply} from "./engine";
+import {CallError, type CallOptions, type Engine, finding, type NamedBlob, type Reply} from "./engine";
 import type {GraphView} from "./canvas";
 import {difference, heat} from "./colours";
+import {pickTarget, saveBytes, type Target} from "./saving";
 import type {Difference, Finding, Hit, Item, Opened, Ran, Scene, Verified} from "./types";
-import {type Language, setLanguage, t} from "./words";
+import {bytes as bytesText, isWord, type Language, setLanguage, t} from "./words";
 
 export type Tab = "findings" | "ledger" | "run" | "diff" | "text";
-export type Verb = "export" | "simplify" | "convert" | "half" | "infer" | "extract" | "edit" | "run" | "verify" | "diff" | "check" | "quantize" | "merge" | "lint";
+export type Verb = "export" | "simplify" | "convert" | "half" | "infer" | "extract" | "edit" | "run" | "verify" | "diff" | "check" | "quantize" | "merge" | "lint" | "save";
 
 export interface Busy {
   what: string;
@@ -40,6 +41,7 @@ export interface State {
   hits: {count: number; hits: Hit[]} | null;
   busy: Busy | null;
   errors: Finding[];
+  said: string; // what went well, where nothing else shows it
   command: string;
   keys: boolean;
   dropped: File[]; // inputs that came by another way than the form
@@ -47,6 +49,8 @@ export interface State {
 
 const isModel = /\.(onnx|onnxtxt|pb|pt|pth|pt2|ts|jit|zip)$/i;
 const isInput = /\.(npz|npy|png|jpe?g|webp|gif|bmp)$/i;
+
+const oneFile = 1900 * 1024 * 1024; // what the library puts into one file
 
 function remembered(key: string): string | null {
   try {
@@ -77,7 +81,7 @@ export class Store {
     this.state = {
       language, dark, models: [], current: null, scene: null, selected: null, item: null, tab: "findings", drawer: false, verb: null,
       preview: null, findings: null, ran: null, differences: null, verified: null, text: "", hits: null, busy: null, errors: [],
-      command: "", keys: false, dropped: [],
+      said: "", command: "", keys: false, dropped: [],
     };
   }
 
@@ -91,31 +95,46 @@ export class Store {
     for (const l of this.listeners) l();
   }
 
-  // One call at a time; what takes long shows its progress and can be cancelled.
-  async call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<Reply<T> | null> {
+  // What takes long shows its progress and can be cancelled. Of several at a time the first one is shown.
+  async watched<T>(what: string, work: (signal: AbortSignal, progress: (what: string, done: number, all: number) => void) => Promise<T>): Promise<T> {
     const stop = new AbortController();
-    const busy = (what: string, done: number, all: number) =>
-      this.set({busy: {what, done, all, cancel: () => stop.abort()}});
-    let latest: [string, number, number] = [method === "models" ? t("app.starting") : method, 0, 0];
-    const shown = setTimeout(() => busy(...latest), 300);
+    const mine: Busy = {what, done: 0, all: 0, cancel: () => stop.abort()};
+    this.running.push(mine);
     let late = false;
-    const lateTimer = setTimeout(() => (late = true), 300);
+    const shown = setTimeout(() => {
+      late = true;
+      this.set({busy: this.running[0] ?? null});
+    }, 300);
     try {
-      return await this.engine.call<T>(method, params, {
-        ...options, signal: stop.signal,
-        progress: (what, done, all) => {
-          latest = [what, done, all];
-          if (late) busy(what, done, all);
-        },
+      return await work(stop.signal, (step, done, all) => {
+        Object.assign(mine, {what: step || what, done, all});
+        if (late && this.running[0] === mine) this.set({busy: {...mine}});
       });
+    } finally {
+      clearTimeout(shown);
+      this.running.splice(this.running.indexOf(mine), 1);
+      if (this.state.busy) this.set({busy: this.running[0] ?? null});
+    }
+  }
+  private readonly running: Busy[] = [];
+
+  async call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<Reply<T> | null> {
+    const verb = `verb.${method}`;
+    const what = method === "models" ? t("app.starting") : method === "open" ? t("busy.open") : isWord(verb) ? t(verb) : t("busy.working");
+    try {
+      return await this.watched(what, (signal, progress) => this.engine.call<T>(method, params, {...options, signal, progress}));
     } catch (error) {
       this.fail(error);
       return null;
-    } finally {
-      clearTimeout(shown);
-      clearTimeout(lateTimer);
-      if (this.state.busy) this.set({busy: null});
     }
+  }
+
+  // The same, about the model that is shown; null too where another one is shown by then.
+  private async ask<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<T | null> {
+    const model = this.state.current?.model;
+    if (!model) return null;
+    const got = await this.call<T>(method, {model, ...params}, options);
+    return this.state.current?.model === model ? got?.result ?? null : null;
   }
 
   fail(error: unknown): void {
@@ -144,21 +163,35 @@ export class Store {
     }
   }
 
-  // Files that came together: models, and the files that their weights are in. Inputs of a run go there.
-  async openFiles(given: Iterable<File>): Promise<void> {
-    const files = [...given];
-    if (this.state.current?.kind === "onnx" && files.length && files.every((f) => isInput.test(f.name)))
-      return this.set({verb: this.state.verb === "quantize" ? "quantize" : "run", dropped: files});
-    await this.engine.offer?.(files.map((f) => ({name: f.name, blob: f})));
-    const models = files.length > 1 ? files.filter((f) => isModel.test(f.name)) : files;
-    if (files.length && !models.length)
-      return this.fail(new CallError([finding("page.files", "none of these files is a model", ".onnx .onnxtxt .pt .pt2")]));
-    for (const file of models) {
-      const opened = this.engine.offer ? await this.call<Opened>("open", {file: file.name})
-        : await this.call<Opened>("open", {file: file.name, blob: 0}, {blobs: [file]});
-      if (opened) await this.take(opened.result, true);
+  // Files that came together: models, and the files that their weights are in. Inputs of a run go there. A model whose data
+  // is missing is opened again once more files have come.
+  async openFiles(given: Iterable<File | NamedBlob>): Promise<void> {
+    const files = [...given].map((f) => (f instanceof File ? {name: f.name, blob: f} : f));
+    if (!files.length) return;
+    this.set({errors: [], said: ""});
+    if (files.every((f) => isInput.test(f.name))) {
+      if (this.state.current?.kind !== "onnx") return this.fail(new CallError([finding("page.files", t("files.inputs"), t("files.inputs.hint"))]));
+      return this.set({verb: this.state.verb === "quantize" ? "quantize" : "run", dropped: files.map((f) => (f.blob instanceof File ? f.blob : new File([f.blob], f.name)))});
+    }
+    await this.engine.offer?.(files);
+    const models = files.length > 1 ? files.filter((f) => isModel.test(f.name)) : this.incomplete.size ? files.filter((f) => isModel.test(f.name)) : files;
+    const again = [...this.incomplete].filter((name) => !models.some((m) => m.name === name));
+    if (!models.length && !again.length) return this.fail(new CallError([finding("page.files", t("files.none"), t("app.drop.kinds"))]));
+    for (const {name, blob} of [...again.map((name) => ({name, blob: null})), ...models]) await this.openOne(name, blob);
+  }
+
+  private async openOne(name: string, blob: Blob | null): Promise<void> {
+    const opened = this.engine.offer || !blob ? await this.call<Opened>("open", {file: name})
+      : await this.call<Opened>("open", {file: name, blob: 0}, {blobs: [blob]});
+    if (opened) {
+      this.incomplete.delete(name);
+      await this.take(opened.result, true);
+    } else if (this.engine.offer && this.state.errors[0]?.code === "file.missing") {
+      this.incomplete.add(name);
+      this.set({errors: this.state.errors.map((e) => ({...e, hint: t("files.data")}))});
     }
   }
+  private readonly incomplete = new Set<string>(); // models that wait for their data files
 
   // A model that was opened or made.
   async take(model: Opened, show: boolean): Promise<void> {
@@ -168,7 +201,7 @@ export class Store {
 
   async show(model: Opened): Promise<void> {
     this.set({
-      current: model, selected: null, item: null, preview: null, findings: null, ran: null, differences: null, verified: null, text: "",
+      said: "", current: model, selected: null, item: null, preview: null, findings: null, ran: null, differences: null, verified: null, text: "",
       hits: null, command: model.command, verb: model.kind === "onnx" ? this.state.verb : "export",
     });
     if (this.view) this.view.marks = {selected: null, hits: new Set(), colours: new Map()};
@@ -182,12 +215,10 @@ export class Store {
   }
 
   async draw(how: {open?: number[]; all?: boolean; show?: number}, keep: number | null = null): Promise<void> {
-    const model = this.state.current?.model;
-    if (!model) return;
-    const drawn = await this.call<Scene>("graph", {model, ...how});
+    const drawn = await this.ask<Scene>("graph", how);
     if (!drawn) return;
-    this.set({scene: drawn.result});
-    this.view?.show(drawn.result, keep);
+    this.set({scene: drawn});
+    this.view?.show(drawn, keep);
   }
 
   async toggle(id: number): Promise<void> {
@@ -204,10 +235,9 @@ export class Store {
       this.view.marks.selected = id;
       this.view.redraw();
     }
-    const model = this.state.current?.model;
-    if (id === null || !model) return this.set({item: null});
-    const item = await this.call<Item>("node", {model, item: id});
-    if (item && this.state.selected === id) this.set({item: item.result});
+    if (id === null) return this.set({item: null});
+    const item = await this.ask<Item>("node", {item: id});
+    if (item && this.state.selected === id) this.set({item});
   }
 
   // Opens the modules around an item and shows it.
@@ -218,17 +248,16 @@ export class Store {
   }
 
   async search(text: string): Promise<void> {
-    const model = this.state.current?.model;
-    if (!model || !text.trim()) {
+    if (!text.trim()) {
       if (this.view) this.view.marks.hits = new Set();
       this.view?.redraw();
       return this.set({hits: null});
     }
-    const found = await this.call<{count: number; hits: Hit[]}>("search", {model, text, limit: 60});
+    const found = await this.ask<{count: number; hits: Hit[]}>("search", {text, limit: 60});
     if (!found) return;
-    this.set({hits: found.result});
+    this.set({hits: found});
     if (this.view) {
-      this.view.marks.hits = new Set(found.result.hits.map((h) => h.item));
+      this.view.marks.hits = new Set(found.hits.map((h) => h.item));
       this.view.redraw();
     }
   }
@@ -240,7 +269,7 @@ export class Store {
     const made = await this.call<Opened>(method, {model, ...params, ...(preview ? {preview: true} : {})}, {blobs});
     if (!made) return null;
     if (preview) {
-      this.set({preview: made.result, command: made.result.command});
+      if (this.state.current?.model === model) this.set({preview: made.result, command: made.result.command});
       return made.result;
     }
     const settings = {verb: null, tab: made.result.ledger.length ? "ledger" as Tab : this.state.tab, drawer: this.state.drawer || made.result.ledger.length > 0};
@@ -264,49 +293,47 @@ export class Store {
   }
   private readonly withouts = new Map<number, string[]>();
 
+  private showFindings(found: {findings: CheckFinding[]; command: string} | null): void {
+    if (found) this.set({findings: found.findings, command: found.command, tab: "findings", drawer: true});
+  }
+
   async check(strict: boolean): Promise<void> {
-    const model = this.state.current?.model;
-    const found = await this.call<{findings: CheckFinding[]; command: string}>("check", strict ? {model, strict} : {model});
-    if (found) this.set({findings: found.result.findings, command: found.result.command, tab: "findings", drawer: true});
+    this.showFindings(await this.ask("check", strict ? {strict} : {}));
   }
 
   async lint(targets: string[]): Promise<void> {
-    const model = this.state.current?.model;
-    const found = await this.call<{findings: CheckFinding[]; command: string}>("lint", {model, settings: {targets}});
-    if (found) this.set({findings: found.result.findings, command: found.result.command, tab: "findings", drawer: true});
+    this.showFindings(await this.ask("lint", {settings: {targets}}));
   }
 
   async run(params: object, blobs: BlobPart[]): Promise<void> {
-    const model = this.state.current?.model;
-    const ran = await this.call<Ran>("run", {model, ...params}, {blobs});
+    const ran = await this.ask<Ran>("run", params, {blobs});
     if (!ran) return;
-    const total = Math.max(1e-9, ...ran.result.steps.map((s) => s.length_us));
+    const total = Math.max(1e-9, ...ran.steps.map((s) => s.length_us));
     const colours = new Map<number, string>();
-    for (const s of ran.result.steps) if (s.item !== undefined) colours.set(s.item, heat(s.length_us / total));
+    for (const s of ran.steps) if (s.item !== undefined) colours.set(s.item, heat(s.length_us / total));
     this.paint(colours);
-    this.set({ran: ran.result, command: ran.result.command, tab: "run", drawer: true});
+    this.set({ran, command: ran.command, tab: "run", drawer: true});
   }
 
-  async diff(second: number): Promise<void> {
-    const model = this.state.current?.model;
-    const found = await this.call<{differences: Difference[]; command: string}>("diff", {model: second, second: model});
+  async diff(first: number): Promise<void> {
+    const second = this.state.current?.model;
+    const found = await this.ask<{differences: Difference[]; command: string}>("diff", {model: first, second});
     if (!found) return;
     const colours = new Map<number, string>();
-    for (const d of found.result.differences)
+    for (const d of found.differences)
       if (d.second_item !== undefined) colours.set(d.second_item, d.first ? difference.changed : difference.added);
     this.paint(colours);
-    this.set({differences: found.result.differences, command: found.result.command, tab: "diff", drawer: true});
+    this.set({differences: found.differences, command: found.command, tab: "diff", drawer: true});
   }
 
   async verify(reference: number, seed: number): Promise<void> {
-    const model = this.state.current?.model;
-    const done = await this.call<{verified: Verified; command: string}>("verify", {model, reference, settings: {random: seed}});
-    if (done) this.set({verified: done.result.verified, command: done.result.command});
+    const done = await this.ask<{verified: Verified; command: string}>("verify", {reference, settings: {random: seed}});
+    if (done) this.set({verified: done.verified, command: done.command});
   }
 
   async loadText(): Promise<void> {
-    const text = await this.call<{text: string}>("text", {model: this.state.current?.model});
-    if (text) this.set({text: text.result.text});
+    const text = await this.ask<{text: string}>("text");
+    if (text) this.set({text: text.text});
   }
 
   paint(colours: Map<number, string>): void {
@@ -317,19 +344,49 @@ export class Store {
 
   // As the command writes it: with what was done in the metadata.
   async save(): Promise<void> {
-    const current = this.state.current;
-    await this.saveAs(current && current.verb !== "open" ? {provenance: provenanceOf(current.command)} : {});
+    await this.saveAs(this.provenance());
   }
 
-  async saveAs(settings: object): Promise<void> {
+  provenance(): {provenance?: string} {
+    const current = this.state.current;
+    return current && current.verb !== "open" ? {provenance: provenanceOf(current.command)} : {};
+  }
+
+  // Large models go straight to a file or folder that the user picks, and their weights beside them where one file cannot hold
+  // them. "keep": weights in data files that the model came with stay there.
+  async saveAs(settings: {weights?: string; [key: string]: unknown}, as?: string): Promise<void> {
     const current = this.state.current;
     if (!current) return;
-    const name = current.name.replace(/\.onnxtxt$/, ".onnx");
-    const saved = await this.call<{blob: number}>("save", {model: current.model, settings, ...(this.engine.offer ? {name} : {})});
-    const bytes = saved?.blobs[saved.result.blob];
-    if (bytes) await saveBytes(name, new Blob([bytes]));
-    for (const file of saved?.written ?? []) await saveBytes(file.name, file.blob);
+    const size = current.stats?.weight_bytes ?? 0, beside = settings.weights === "external" || size > oneFile;
+    const name = (as ?? current.name).replace(/\.onnxtxt$/, as ? "$&" : ".onnx");
+    const target = await pickTarget(name, size < this.large ? "downloads" : beside ? "folder" : "file");
+    if (!target) return;
+    const free = await target.free(name), data = await target.free(`${free.replace(/\.onnx$/, "")}.data`);
+    const files = this.engine.offer || beside || size >= this.large;
+    const saved = await this.call<{blob?: number}>("save", {model: current.model, settings: files ? {external_name: data, ...settings} : settings, ...(files ? {name: free} : {})});
+    if (!saved) return;
+    const bytes = saved.result.blob === undefined ? undefined : saved.blobs[saved.result.blob];
+    await this.write(target, bytes ? [{name: free, blob: new Blob([bytes])}] : saved.written ?? [], current);
   }
+
+  private async write(target: Target, files: NamedBlob[], model: Opened): Promise<void> {
+    const all = files.reduce((sum, f) => sum + f.blob.size, 0);
+    try {
+      await this.watched(t("busy.write"), async (signal, progress) => {
+        let done = 0;
+        for (const file of files) await target.write(file, {signal, wrote: (bytes) => progress(t("busy.write"), (done += bytes), all)});
+      });
+    } catch (error) {
+      return this.fail(error instanceof DOMException && error.name === "AbortError" ? new CallError([finding("budget.interrupted", t("save.cancelled"))])
+        : new CallError([finding("page.write", t("save.failed"), String(error))]));
+    }
+    this.saved.add(model.model);
+    const stays = files.length === 1 && model.summary.data_files?.length && all < (model.stats?.weight_bytes ?? 0);
+    const said = t("save.done", files.map((f) => `${f.name} (${bytesText(f.blob.size)})`).join(", "));
+    this.set({said: stays ? `${said} ${t("save.beside", model.summary.data_files?.join(", ") ?? "")}` : said});
+  }
+  readonly saved = new Set<number>(); // models that were
+  large = 512 << 20; // from so many bytes of weights on the user is asked where a file goes before it is made
 
   async saveSvg(): Promise<void> {
     const scene = this.state.scene;
@@ -350,14 +407,4 @@ function provenanceOf(command: string): string {
   const words = command.split(" ");
   const flags = words.findIndex((w) => w.startsWith("--"));
   return [words[1], ...(flags < 0 ? [] : words.slice(flags))].join(" ");
-}
-
-export async function saveBytes(name: string, blob: Blob): Promise<void> {
-  const address = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  await new Promise((done) => setTimeout(done, 1000));
-  URL.revokeObjectURL(address);
 }

@@ -1,6 +1,7 @@
 import {useEffect, useState} from "preact/hooks";
 import type {Props} from "./app";
-import {bytes, count, short, t, type Word} from "./words";
+import type {Store} from "./store";
+import {bytes, count, short, t, type Word, work} from "./words";
 
 export function TopBar({store}: Props) {
   const s = store.state;
@@ -10,8 +11,8 @@ export function TopBar({store}: Props) {
       {store.state.models.length > 0 && <ModelChoice store={store} />}
       <Numbers store={store} />
       <span class="space" />
-      {s.current && <Search store={store} />}
-      {store.engine.computes && <OpenButton store={store} />}
+      {s.current?.kind === "onnx" && <Search store={store} />}
+      {store.engine.computes && <FileButton store={store} label={t("bar.open")} test="file" />}
       {store.engine.computes && s.current?.kind === "onnx" && <button data-test="save" class="main" onClick={() => void store.save()}>{t("bar.save")}</button>}
       <button title={t("bar.keys")} aria-label={t("bar.keys")} onClick={() => store.set({keys: !s.keys})}>?</button>
       <button title={t("bar.theme")} aria-label={t("bar.theme")} data-test="theme" onClick={() => store.setDark(!s.dark)}>{s.dark ? "☀" : "☾"}</button>
@@ -20,11 +21,11 @@ export function TopBar({store}: Props) {
   );
 }
 
-function OpenButton({store}: Props) {
+export function FileButton({store, label, main, test}: {store: Store; label: string; main?: boolean; test?: string}) {
   return (
-    <label class="button" tabIndex={0} onKeyDown={(e) => e.key === "Enter" && e.currentTarget.querySelector("input")?.click()}>
-      {t("bar.open")}
-      <input type="file" data-test="file" class="unseen" multiple tabIndex={-1} onChange={(e) => {
+    <label class={main ? "button main" : "button"}>
+      {label}
+      <input type="file" data-test={test} class="unseen" multiple onChange={(e) => {
         void store.openFiles(e.currentTarget.files ?? []);
         e.currentTarget.value = "";
       }} />
@@ -39,7 +40,7 @@ function ModelChoice({store}: Props) {
       const model = s.models.find((m) => String(m.model) === e.currentTarget.value);
       if (model) void store.show(model);
     }}>
-      {s.models.map((m) => <option key={m.model} value={String(m.model)}>{m.model}. {m.name}</option>)}
+      {s.models.map((m, i) => <option key={m.model} value={String(m.model)}>{i + 1}. {m.name}</option>)}
     </select>
   );
 }
@@ -47,10 +48,9 @@ function ModelChoice({store}: Props) {
 function Numbers({store}: Props) {
   const stats = store.state.current?.stats;
   if (!stats) return null;
-  const macs = /^\d+$/.test(stats.macs) ? short(Number(stats.macs)) : stats.macs;
   const shown: [Word, string][] = [
     ["stat.nodes", count(stats.nodes)], ["stat.parameters", short(stats.parameters)], ["stat.size", bytes(stats.weight_bytes)],
-    ["stat.macs", macs.length > 24 ? `${macs.slice(0, 23)}…` : macs], ["stat.opset", String(stats.opsets["ai.onnx"] ?? "–")],
+    ["stat.macs", work(stats.macs, 24)], ["stat.opset", String(stats.opsets["ai.onnx"] ?? "–")],
   ];
   return (
     <dl class="numbers" data-test="numbers">

@@ -55,6 +55,7 @@ export interface Summary {
   operators?: unknown;
   parameters?: number;
   weight_bytes?: number;
+  data_files?: string[]; // that weights are in
 }
 
 export interface Opened {

@@ -4,9 +4,9 @@ import type {Props} from "./app";
 import {type DroppedInput, readInputs} from "./inputs";
 import type {Store, Verb} from "./store";
 import type {Opened, Stats} from "./types";
-import {bytes, count, t, type Word} from "./words";
+import {bytes, count, isWord, t, type Word, work} from "./words";
 
-const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "edit", "run", "verify", "diff", "check", "lint", "quantize", "merge"];
+const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "edit", "run", "verify", "diff", "check", "lint", "quantize", "merge", "save"];
 
 export function Verbs({store}: Props) {
   const s = store.state;
@@ -42,6 +42,7 @@ function form(store: Store, verb: Verb): ComponentChildren {
     case "lint": return <Lint store={store} />;
     case "quantize": return <Quantize store={store} />;
     case "merge": return <Merge store={store} />;
+    case "save": return <Save store={store} />;
   }
 }
 
@@ -78,7 +79,7 @@ function Change({before, after}: {before: Opened | null; after: Opened}) {
   const b = after.stats;
   if (!b) return null;
   const rows: [Word, (s: Stats) => string][] = [
-    ["stat.nodes", (s) => count(s.nodes)], ["stat.size", (s) => bytes(s.weight_bytes)], ["stat.macs", (s) => s.macs.slice(0, 28)],
+    ["stat.nodes", (s) => count(s.nodes)], ["stat.size", (s) => bytes(s.weight_bytes)], ["stat.macs", (s) => work(s.macs, 12)],
     ["stat.opset", (s) => String(s.opsets["ai.onnx"] ?? "–")],
   ];
   return (
@@ -149,7 +150,7 @@ function Export({store}: Props) {
   const lines = inputs.split("\n").map((l) => l.trim()).filter(Boolean);
   return (
     <>
-      {example.length > 0 && <p class="soft">{example.join(", ")}</p>}
+      {example.length > 0 && <p class="soft">{t("export.example", example.join(", "))}</p>}
       <label class="text">{t("set.inputs")}<textarea data-test="export-inputs" rows={3} spellcheck={false} value={inputs} onInput={(e) => setInputs(e.currentTarget.value)} /></label>
       <Text label={t("set.opset")} value={opset} set={setOpset} />
       <Buttons store={store} method="export" params={{settings: {...(lines.length ? {inputs: lines} : {}), opset: Number(opset) || 18}}} live={false} />
@@ -319,10 +320,11 @@ function Merge({store}: Props) {
 
 function Other({store, value, set, label = t("set.reference")}: {store: Store; value: number; set: (n: number) => void; label?: string}) {
   const others = store.state.models.filter((m) => m.kind === "onnx" && m.model !== store.state.current?.model);
+  if (!others.length) return <p class="soft">{t("set.needsecond")}</p>;
   return (
     <label class="text">{label}
       <select data-test="reference" value={String(value)} onChange={(e) => set(Number(e.currentTarget.value))}>
-        {others.map((m) => <option key={m.model} value={String(m.model)}>{m.model}. {m.name}</option>)}
+        {others.map((m) => <option key={m.model} value={String(m.model)}>{store.state.models.indexOf(m) + 1}. {m.name}</option>)}
       </select>
     </label>
   );
@@ -368,6 +370,31 @@ function Check({store}: Props) {
   );
 }
 
+const weightPlaces = ["keep", "embed", "external"] as const;
+
+function Save({store}: Props) {
+  const model = store.state.current;
+  const [name, setName] = useState(model?.name.replace(/\.onnxtxt$/, ".onnx") ?? "");
+  const [weights, setWeights] = useState("keep");
+  const full = /\.(onnx|onnxtxt|pb)$/.test(name) ? name : `${name}.onnx`;
+  return (
+    <>
+      <Text label={t("set.file")} value={name} set={setName} test="save-name" />
+      <label class="text">{t("stat.size")}
+        <select data-test="save-weights" value={weights} onChange={(e) => setWeights(e.currentTarget.value)}>
+          {weightPlaces.map((w) => <option key={w} value={w}>{t(`weights.${w}` as Word)}</option>)}
+        </select>
+      </label>
+      <div class="actions"><button class="main" data-test="apply-save" disabled={!name.trim()} onClick={() => void store.saveAs({...store.provenance(), weights}, full)}>{t("bar.save")}</button></div>
+    </>
+  );
+}
+
+function done(m: Opened): string {
+  const word = m.verb === "open" ? "history.open" : m.command.includes(" --float") ? "verb.half" : `verb.${m.verb}`;
+  return isWord(word) ? t(word) : m.verb;
+}
+
 function History({store}: Props) {
   const s = store.state;
   const chain: Opened[] = [];
@@ -379,7 +406,7 @@ function History({store}: Props) {
       <h2>{t("history.title")}</h2>
       <ol>{chain.map((m) => (
         <li key={m.model} aria-current={m === s.current}>
-          <button class="link" onClick={() => void store.show(m)}>{m.verb === "open" ? t("history.open") : t(`verb.${m.verb}` as Word) || m.verb} <span class="soft">{m.name}</span></button>
+          <button class="link" onClick={() => void store.show(m)}>{done(m)} <span class="soft">{m.name}</span></button>
         </li>
       ))}</ol>
       <button data-test="undo" onClick={() => before && void store.show(before)}>{t("history.back")}</button>

@@ -152,6 +152,25 @@ export const english = {
   "verify.differ": "The outputs differ: {0}",
   "status.command": "the same in a terminal",
   "status.copy": "Copy command",
+  "busy.open": "opening",
+  "busy.write": "writing to disk",
+  "files.none": "None of these files is a model.",
+  "files.inputs": "This is an input, not a model.",
+  "files.inputs.hint": "open a model first, then drop inputs for it",
+  "files.data": "drop that file too: the model then opens",
+  "save.done": "Saved: {0}",
+  "save.beside": "Its weights stay in {0}: keep these files in one folder.",
+  "save.cancelled": "Saving was cancelled; nothing was left behind.",
+  "save.failed": "The file could not be written.",
+  "panel.uncopied": "Not allowed to copy",
+  "verb.save": "Save as",
+  "set.file": "file name",
+  "weights.keep": "as they were",
+  "weights.embed": "inside the file",
+  "weights.external": "in a second file",
+  "set.needsecond": "Open a second model first.",
+  "colon": "{0}: ",
+  "export.example": "recorded with {0}; leave the inputs empty to keep these sizes",
   "busy.cancel": "Cancel",
   "busy.working": "working",
   "error.close": "Close",
@@ -172,6 +191,10 @@ export const english = {
 
 export type Word = keyof typeof english;
 
+export function isWord(text: string): text is Word {
+  return text in english;
+}
+
 export const chinese: Record<Word, string> = {
   "app.drop": "把模型拖到这里",
   "app.drop.kinds": ".onnx（连同数据文件）、.onnxtxt、TorchScript .pt、torch.export .pt2",
@@ -180,9 +203,9 @@ export const chinese: Record<Word, string> = {
   "can.look": "看",
   "can.look.more": "模块、形状、权重及直方图、搜索；比较两个模型。",
   "can.export": "PyTorch 转 ONNX",
-  "can.export.more": "torch.jit 和 torch.export 的档案，不需要 Python。",
+  "can.export.more": "torch.jit 和 torch.export 的归档，不需要 Python。",
   "can.simplify": "变小",
-  "can.simplify.more": "可撤销的简化、半精度、用你的样本量化到 8 位。",
+  "can.simplify.more": "可撤销的化简、半精度、用你的样本量化到 8 位。",
   "can.run": "运行",
   "can.run.more": "用自己的输入，看到每个中间值和耗时。",
   "app.local": "数据不会离开这台计算机。",
@@ -221,7 +244,7 @@ export const chinese: Record<Word, string> = {
   "stat.parameters": "参数",
   "stat.size": "权重",
   "stat.macs": "乘加",
-  "stat.opset": "算子集",
+  "stat.opset": "opset 版本",
   "stat.before": "之前",
   "stat.after": "之后",
   "panel.model": "模型",
@@ -254,17 +277,17 @@ export const chinese: Record<Word, string> = {
   "panel.readby": "被读取于",
   "panel.open": "展开",
   "panel.close": "折叠",
-  "panel.extract.from": "从此处提取",
-  "panel.extract.to": "提取到此处",
+  "panel.extract.from": "从此处截取",
+  "panel.extract.to": "截取到此处",
   "panel.addoutput": "设为输出",
   "panel.removenode": "删除节点",
   "panel.methods": "方法",
   "verb.export": "导出为 ONNX",
-  "verb.simplify": "简化",
-  "verb.convert": "转换算子集",
+  "verb.simplify": "化简",
+  "verb.convert": "转换 opset",
   "verb.half": "半精度",
   "verb.infer": "推断形状",
-  "verb.extract": "提取一部分",
+  "verb.extract": "截取一部分",
   "verb.edit": "编辑",
   "verb.run": "运行",
   "verb.verify": "验证",
@@ -278,7 +301,7 @@ export const chinese: Record<Word, string> = {
   "set.fuse": "融合算子",
   "set.fold": "折叠常量",
   "set.shapes": "写入推断的形状",
-  "set.opset": "算子集",
+  "set.opset": "opset 版本",
   "set.lossy": "允许有损",
   "set.type": "类型",
   "set.keepio": "输入和输出保持 f32",
@@ -297,14 +320,14 @@ export const chinese: Record<Word, string> = {
   "history.title": "历史",
   "history.open": "已打开",
   "history.back": "撤销",
-  "tab.findings": "发现",
-  "tab.ledger": "改写记录",
+  "tab.findings": "提示",
+  "tab.ledger": "账本",
   "tab.run": "运行",
   "tab.diff": "差异",
   "tab.text": "文本",
-  "findings.none": "没有发现问题。",
-  "findings.run": "检查模型后在此显示发现。",
-  "ledger.none": "还没有改写：请简化模型。",
+  "findings.none": "没有提示。",
+  "findings.run": "检查模型后在此显示提示。",
+  "ledger.none": "还没有改写：请化简模型。",
   "ledger.undo": "撤销",
   "ledger.count": "{0} 次改写",
   "ledger.rule": "规则",
@@ -325,6 +348,25 @@ export const chinese: Record<Word, string> = {
   "verify.differ": "输出不一致：{0}",
   "status.command": "终端中的等价命令",
   "status.copy": "复制命令",
+  "busy.open": "正在打开",
+  "busy.write": "正在写入磁盘",
+  "files.none": "这些文件里没有模型。",
+  "files.inputs": "这是输入，不是模型。",
+  "files.inputs.hint": "先打开模型，再拖入它的输入",
+  "files.data": "把该文件也拖进来，模型就会打开",
+  "save.done": "已保存：{0}",
+  "save.beside": "权重仍在 {0} 中：请把这些文件放在同一文件夹。",
+  "save.cancelled": "已取消保存，没有留下文件。",
+  "save.failed": "文件写入失败。",
+  "panel.uncopied": "不允许复制",
+  "verb.save": "另存为",
+  "set.file": "文件名",
+  "weights.keep": "保持原样",
+  "weights.embed": "在模型文件内",
+  "weights.external": "在第二个文件里",
+  "set.needsecond": "请先打开第二个模型。",
+  "colon": "{0}：",
+  "export.example": "录制时为 {0}；输入留空则保持这些尺寸",
   "busy.cancel": "取消",
   "busy.working": "处理中",
   "error.close": "关闭",
@@ -339,7 +381,7 @@ export const chinese: Record<Word, string> = {
   "keys.zoom": "缩放",
   "keys.pan": "平移",
   "keys.escape": "关闭，或取消选择",
-  "keys.verbs": "简化、运行、检查、保存",
+  "keys.verbs": "化简、运行、检查、保存",
   "keys.help": "本列表",
 };
 
@@ -374,6 +416,12 @@ export function short(n: number): string {
   for (const [size, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]] as const)
     if (n >= size) return `${(n / size).toPrecision(3)} ${unit}`;
   return String(n);
+}
+
+// Multiply-accumulates: a number, or a formula of named sizes.
+export function work(macs: string, most: number): string {
+  if (/^\d+$/.test(macs)) return short(Number(macs));
+  return macs.length > most ? `${macs.slice(0, most - 1)}…` : macs;
 }
 
 export function number(n: number | null | undefined): string {

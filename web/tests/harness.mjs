@@ -1,6 +1,7 @@
 // `cameo view` and Chromium for a test.
 import {spawn} from "node:child_process";
-import {existsSync, mkdirSync, mkdtempSync, writeFileSync} from "node:fs";
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync} from "node:fs";
+import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -39,13 +40,22 @@ export async function serve(...args) {
   return {address, process: process_, stop: () => process_.kill("SIGKILL")};
 }
 
+// A browser with a profile in that folder: only these have the origin's private files on the disk.
+export async function lasting(profile) {
+  return await chromium.launchPersistentContext(profile, how());
+}
+
 export async function browser() {
+  return await chromium.launch(how());
+}
+
+function how() {
   const executablePath = process.env["CHROMIUM"] ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-  return await chromium.launch({
+  return {
     executablePath, headless: true,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync"],
-  });
+  };
 }
 
 // A page that fails the test when it logs an error or asks for anything but its own address.
@@ -84,6 +94,30 @@ export async function openTab(b, files, options = {}) {
     if (await page.evaluate(() => window.cameo.state.current.kind === "onnx")) await drawn(page);
   }
   return page;
+}
+
+// The page with the engine as a web site would serve it, which gives it the browser's private files; its address, and how to end it.
+export async function site() {
+  const html = readFileSync(new URL(tab));
+  const server = createServer((_, response) => response.writeHead(200, {"content-type": "text/html"}).end(html));
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return {address: `http://127.0.0.1:${server.address().port}/`, stop: () => server.close()};
+}
+
+// Dialogs for files and folders that answer with the browser's private files, in a folder "picked".
+export async function withPickers(page) {
+  await page.evaluate(async () => {
+    const root = await navigator.storage.getDirectory();
+    const folder = await root.getDirectoryHandle("picked", {create: true});
+    window.asked = [];
+    window.showDirectoryPicker = async () => (window.asked.push("folder"), folder);
+    window.showSaveFilePicker = async ({suggestedName}) => (window.asked.push("file"), folder.getFileHandle(suggestedName, {create: true}));
+    window.picked = async () => {
+      const out = {};
+      for await (const [name, handle] of folder.entries()) out[name] = (await handle.getFile()).size;
+      return out;
+    };
+  });
 }
 
 // What simplifying, with a check that takes seconds, gives when it is cancelled: by the page itself, as soon as the button is there, since a quiet machine is

@@ -78,3 +78,29 @@ export function heavy() {
   return Buffer.concat([number(1, 8), message(7, node("MatMul", ["x", "a"], "m"), node("Identity", ["m"], "i"), node("MatMul", ["i", "b"], "y"), message(2, "heavy"),
     weight("a", 0.1), weight("b", 0.2), value(11, "x"), value(12, "y")), message(8, number(2, 18))]);
 }
+
+// Models that are right, and unlike the usual ones.
+export function strange() {
+  const long = `very.${"long.".repeat(60)}name`;
+  const wide = Array.from({length: 120}, (_, i) => `x${i}`);
+  const floats = (names) => names.map((n) => `float[2] ${n}`).join(", ");
+  return {
+    "no nodes": `${head}\ng (float[2] x) => (float[2] x) {}`,
+    "no inputs": `${head}\ng () => (float[2] y) <float[2] w = {1, 2}> { y = Relu(w) }`,
+    "names from right to left": `${head}\n"مرحبا" (float[2] "قيمة الإدخال") => (float[2] "نتيجة‮تيج") { ["שלום/עולם"] "a🙂b" = Relu("قيمة الإدخال") ["名前/層"] "نتيجة‮تيج" = Neg("a🙂b") }`,
+    "huge names": `${head}\n"${long}" (float[batch_${"x".repeat(200)},3] "${long}") => (float[?,3] "${long}.y") { ["${long}/Relu"] "${long}.y" = Relu("${long}") }`,
+    "half precision": `${head}\ng (float16[1,4] x) => (float16[1,4] y) <float16[4,4] w = {1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}> { m = MatMul(x, w) y = Relu(m) }`,
+    "quantised": `<ir_version: 9, opset_import: ["" : 21]>\ng (float[1,4] x) => (float[1,4] y) <float s = {0.5}, uint8 z = {128}, int8[4,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}, int8 wz = {0}>
+{ q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) v = DequantizeLinear(w, s, wz) y = MatMul(d, v) }`,
+    "functions and bodies": `<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
+g (float[2] x, bool c) => (float[2] y) {
+  t = own.twice(x)
+  y = If<then_branch = a () => (float[2] p) { p = Neg(t) }, else_branch = b () => (float[2] r) { r0 = own.twice(t) r = Abs(r0) }>(c)
+}
+<domain: "own", opset_import: ["" : 18]>
+twice (u) => (v) { v = Add(u, u) }`,
+    "text and numbers": `${head}\ng (string[n] s, int64[0] e) => (string[n] t, int64[0] f) { t = Identity(s) f = Neg(e) }`,
+    "operators of others": `<ir_version: 8, opset_import: ["" : 18, "com.example" : 3]>\ng (float[2] x) => (float[2] y) { ["a/b"] h = com.example.Strange<alpha = 1.5, words = ["a", "b"]>(x) y = Relu(h) }`,
+    "many inputs": `${head}\ng (${floats(wide)}) => (float[240] y) { y = Concat<axis = 0>(${wide.join(", ")}) }`,
+  };
+}

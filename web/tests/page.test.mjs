@@ -2,11 +2,11 @@
 // engine in the tab. Each state leaves a screenshot.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
-import {readFileSync} from "node:fs";
+import {readdirSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import test, {after, before} from "node:test";
-import {browser, cameo, cancelled, drawn, file, folder, open, openTab, serve, shot, tab, test_ as at} from "./harness.mjs";
-import {deep, hostile, hostileNetwork, network} from "./models.mjs";
+import {browser, cameo, cancelled, drawn, file, folder, open, openTab, serve, shot, tab, test_ as at, withPickers} from "./harness.mjs";
+import {deep, heavy, hostile, hostileNetwork, network} from "./models.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let b;
@@ -182,6 +182,26 @@ test("what is saved equals the command's file, byte for byte", async () => {
   execFileSync(cameo, ["simplify", path, `${where}/net.onnx`, "--no-provenance", "-q"]);
   assert.ok(readFileSync(await download.path()).equals(readFileSync(`${where}/net.onnx`)));
   await done(page);
+});
+
+test("a large model of the server is written where the user wants it, its weights beside it", async () => {
+  const heavyPath = file("heavy.onnx", heavy()), own = folder(), usual = process.env["TMPDIR"] ?? "/tmp";
+  process.env["TMPDIR"] = own;
+  const other = await serve(heavyPath);
+  process.env["TMPDIR"] = usual;
+  const page = await open(b, other.address);
+  await drawn(page);
+  await withPickers(page);
+  await page.evaluate(() => (window.cameo.large = 1 << 20));
+  await page.evaluate(() => window.cameo.saveAs({weights: "external"}));
+  await page.evaluate(() => window.cameo.saveAs({}, "again.onnx"));
+  assert.deepEqual(await state(page, "errors"), []);
+  const got = await page.evaluate(() => window.picked());
+  assert.deepEqual(Object.keys(got).sort(), ["again.onnx", "heavy.data", "heavy.onnx"]);
+  assert.ok(got["heavy.onnx"] < 10_000 && got["heavy.data"] >= 2 * 1732 * 1732 * 4 && got["again.onnx"] > 20e6, JSON.stringify(got));
+  assert.deepEqual(readdirSync(own), []);
+  await done(page);
+  other.stop();
 });
 
 test("a dropped file, and .npy and image inputs", async () => {

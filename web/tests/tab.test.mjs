@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {readdirSync, readFileSync} from "node:fs";
+import {createRequire} from "node:module";
 import test, {after, before} from "node:test";
-import {browser, cameo, cancelled, drawn, file, folder, openTab, shot, tab, test_ as at} from "./harness.mjs";
+import {browser, cameo, cancelled, drawn, file, folder, open, openTab, shot, site, tab, test_ as at, withPickers} from "./harness.mjs";
 import {deep, heavy, network} from "./models.mjs";
 
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const skip = tab ? false : "make wasm, then make page, builds the page that carries the engine";
 const digits = (name) => new URL(`../../examples/digits/${name}`, import.meta.url).pathname;
 let b;
@@ -134,7 +136,142 @@ test("weights in a file of their own: dropped together, saved as two files; a mi
   await at(lone, "file").setInputFiles(both.filter((n) => n.endsWith(".onnx")));
   await lone.waitForSelector('[data-test="errors"]');
   assert.match(await at(lone, "errors").innerText(), /missing/);
+  await at(lone, "file").setInputFiles(both.filter((n) => !n.endsWith(".onnx"))); // the data comes later
+  await lone.waitForFunction(() => window.cameo.state.current);
+  await drawn(lone);
+  assert.deepEqual(await state(lone, "errors"), []);
   await done(lone);
+});
+
+test("weights that did not change stay in their data file, as with the command in that folder", {skip}, async () => {
+  const where = folder();
+  command("convert", file("heavy.onnx", heavy()), `${where}/two.onnx`, "--weights", "external", "-q");
+  const page = await openTab(b, readdirSync(where).map((n) => `${where}/${n}`));
+  assert.equal((await state(page, "current")).summary.data_files.length, 1);
+  await verb(page, "simplify");
+  await at(page, "apply-simplify").click();
+  await until(page, "simplify");
+  const [got, ...more] = await saved(page);
+  assert.equal(more.length, 0);
+  assert.match(await at(page, "said").innerText(), /\.data/);
+  command("simplify", `${where}/two.onnx`, `${where}/smaller.onnx`, "--no-provenance", "-q");
+  assert.ok(got.bytes.equals(readFileSync(`${where}/smaller.onnx`)));
+  await done(page);
+});
+
+test("saved under another name, as text, with weights in a second file", {skip}, async () => {
+  const where = folder();
+  command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "-q");
+  const page = await openTab(b, [`${where}/digits.onnx`]);
+  await verb(page, "save");
+  await at(page, "save-name").fill("other.onnxtxt");
+  const [text] = await Promise.all([page.waitForEvent("download"), at(page, "apply-save").click()]);
+  assert.equal(text.suggestedFilename(), "other.onnxtxt");
+  assert.match(readFileSync(await text.path(), "utf8"), /MaxPool|Conv/);
+  await page.waitForSelector('[data-test="said"]');
+  await at(page, "save-name").fill("two");
+  await at(page, "save-weights").selectOption("external");
+  const names = [];
+  page.on("download", (d) => names.push(d.suggestedFilename()));
+  await at(page, "apply-save").click();
+  for (let i = 0; i < 50 && names.length < 2; ++i) await page.waitForTimeout(100);
+  assert.deepEqual(names.sort(), ["two.data", "two.onnx"]);
+  await at(page, "save-name").fill("../up.onnx");
+  await at(page, "apply-save").click();
+  await page.waitForSelector('[data-test="errors"]');
+  await done(page);
+});
+
+test("large models go straight to where the user wants them, by way of the browser's private files", {skip}, async () => {
+  const web = await site();
+  const page = await open(b, web.address);
+  await at(page, "file").setInputFiles(file("heavy.onnx", heavy()));
+  await drawn(page);
+  await withPickers(page);
+  await page.evaluate(() => (window.cameo.large = 1 << 20));
+  await page.evaluate(() => window.cameo.saveAs({}));
+  const whole = await page.evaluate(() => window.picked());
+  assert.deepEqual(Object.keys(whole), ["heavy.onnx"]);
+  for (let i = 0; i < 2; ++i) await page.evaluate(() => window.cameo.saveAs({weights: "external"})); // what is there stays there
+  const all = await page.evaluate(() => window.picked());
+  assert.deepEqual(Object.keys(all).sort(), ["heavy-2.data", "heavy-2.onnx", "heavy-3.data", "heavy-3.onnx", "heavy.onnx"]);
+  assert.ok(all["heavy-2.onnx"] < 10_000 && all["heavy.onnx"] > 20e6);
+  await page.evaluate(() => window.cameo.make("convert", {settings: {float_type: "f16"}}, false)); // weights that are new
+  await page.evaluate(() => window.cameo.saveAs({}, "half.onnx"));
+  const half = (await page.evaluate(() => window.picked()))["half.onnx"];
+  assert.ok(half > 10e6 && half < 14e6, `${half}`);
+  assert.deepEqual(await page.evaluate(() => window.asked), ["file", "folder", "folder", "file"]);
+  assert.ok(await page.evaluate(() => window.cameo.engine.heap) < 100e6);
+  await done(page);
+  web.stop();
+});
+
+test("a folder is dropped: models in it find their data", {skip}, async () => {
+  const where = folder();
+  command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "--weights", "external", "-q");
+  const page = await openTab(b, []);
+  const protocol = await page.context().newCDPSession(page);
+  const data = {items: [], files: [where], dragOperationsMask: 1};
+  for (const type of ["dragEnter", "dragOver", "drop"]) await protocol.send("Input.dispatchDragEvent", {type, x: 600, y: 400, data});
+  await page.waitForFunction(() => window.cameo.state.current);
+  await drawn(page);
+  assert.equal((await state(page, "current")).name, "digits.onnx");
+  await done(page);
+});
+
+for (const colorScheme of ["light", "dark"])
+  test(`axe finds nothing in an empty page, an archive, a run, a list of findings, an error, ${colorScheme}`, {skip}, async () => {
+    const page = await openTab(b, [], {colorScheme, locale: "zh-CN", bypassCSP: true});
+    await page.evaluate(axe);
+    const look = async (what) => {
+      const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" | ")}`));
+      assert.deepEqual(found, [], what);
+    };
+    await look("empty");
+    await at(page, "file").setInputFiles(digits("digits.pt"));
+    await page.waitForSelector('[data-test="apply-export"]');
+    await look("archive");
+    await at(page, "export-now").click();
+    await until(page, "export");
+    await verb(page, "run");
+    await at(page, "apply-run").click();
+    await page.waitForSelector('[data-test="run-time"]');
+    await look("run");
+    await page.evaluate(() => window.cameo.lint(["all"]));
+    await verb(page, "save");
+    await look("findings");
+    await shot(page, `27-findings-${colorScheme}`);
+    await page.evaluate(() => window.cameo.make("extract", {inputs: [], outputs: ["nothing"]}, false));
+    await page.waitForSelector('[data-test="errors"]');
+    await look("error");
+    await page.context().close();
+  });
+
+test("the browser asks before it leaves what is not saved", {skip}, async () => {
+  const page = await openTab(b, [digits("digits.pt")]);
+  let asked = 0;
+  page.on("dialog", (d) => (++asked, d.accept()));
+  await at(page, "export-now").click();
+  await until(page, "export");
+  await page.reload();
+  assert.equal(asked, 1);
+  await page.waitForSelector('[data-test="example"]');
+  await at(page, "example").click();
+  await page.waitForFunction(() => window.cameo.state.current);
+  await page.reload(); // nothing was made
+  assert.equal(asked, 1);
+  await done(page);
+});
+
+test("keys on an empty page do nothing; inputs without a model are refused in plain words", {skip}, async () => {
+  const page = await openTab(b, []);
+  for (const key of ["c", "s", "r", "S", "f", "Enter", "ArrowDown"]) await page.keyboard.press(key);
+  await page.waitForTimeout(300);
+  assert.deepEqual(await state(page, "errors"), []);
+  await at(page, "file").setInputFiles(digits("samples.npz"));
+  await page.waitForSelector('[data-test="errors"]');
+  assert.equal((await state(page, "errors"))[0].code, "page.files");
+  await done(page);
 });
 
 test("what is saved equals the command's file, byte for byte", {skip}, async () => {

@@ -1,6 +1,28 @@
-// Of workers only, which the page's library of types does not have.
+// Of workers and of single browsers, which the page's library of types does not have.
 declare class FileReaderSync {
   readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+interface FileSystemSyncAccessHandle {
+  read(into: Uint8Array, options: {at: number}): number;
+  write(from: Uint8Array, options: {at: number}): number;
+  flush(): void;
+  close(): void;
+}
+interface FileSystemFileHandle {
+  createSyncAccessHandle(): Promise<FileSystemSyncAccessHandle>;
+}
+interface FileSystemDirectoryHandle {
+  keys(): AsyncIterable<string>;
+  values(): AsyncIterable<FileSystemHandle>;
+}
+interface DataTransferItem {
+  getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+}
+
+// The dialogs of Chromium.
+interface Window {
+  showSaveFilePicker?(options: {suggestedName: string}): Promise<FileSystemFileHandle>;
+  showDirectoryPicker?(options: {mode: "readwrite"}): Promise<FileSystemDirectoryHandle>;
 }
 
 // build/wasm/wasm/cameo.mjs, as Emscripten makes it from wasm/.

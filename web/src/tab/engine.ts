@@ -1,5 +1,5 @@
 // The engine in the tab: Cameo as WebAssembly, in a worker. Files stay where they are and are read by slices.
-import {CallError, type CallOptions, type Engine, finding, type Reply, unpacked} from "../engine";
+import {CallError, type CallOptions, type Engine, finding, type NamedBlob, type Reply, unpacked} from "../engine";
 import type {FromWorker, Request, ToWorker} from "./messages";
 
 type Done = Extract<FromWorker, {reply: string}>;
@@ -95,7 +95,7 @@ export class TabEngine implements Engine {
     });
   }
 
-  async offer(files: {name: string; blob: Blob}[]): Promise<void> {
+  async offer(files: NamedBlob[]): Promise<void> {
     for (const {name, blob} of files) this.offered.set(name, blob);
     this.tell(await this.worker, {offered: {files}});
   }

@@ -1,4 +1,5 @@
 // What the page and its worker say to each other.
+import type {NamedBlob} from "../engine";
 import type {Finding} from "../types";
 
 export interface Request {
@@ -13,16 +14,12 @@ export interface Begin {
   go: string;
 }
 export interface Offered {
-  files: {name: string; blob: Blob}[];
+  files: NamedBlob[];
 }
 export type ToWorker = {begin: Begin} | {offered: Offered} | {request: Request};
 
-export interface Written {
-  name: string;
-  blob: Blob;
-}
 export type FromWorker =
   | {ready: true; stops: boolean} // whether a call can be cancelled by taking back the address `go`
   | {id: number; progress: {what: string; done: number; all: number}}
-  | {id: number; reply: string; blobs: Uint8Array<ArrayBuffer>[]; written: Written[]; heap: number}
+  | {id: number; reply: string; blobs: Uint8Array<ArrayBuffer>[]; written: NamedBlob[]; heap: number}
   | {id: number; broken: Finding};

@@ -3,6 +3,7 @@
 import makeCameo, {type Cameo} from "cameo-module";
 import {Files} from "./files";
 import type {FromWorker, Request, ToWorker} from "./messages";
+import {Scratch} from "./scratch";
 
 const tell = (message: FromWorker, move: Transferable[] = []) => postMessage(message, {transfer: move});
 
@@ -58,7 +59,8 @@ function bytesOf(blob: Blob | ArrayBuffer): Uint8Array {
   return new Uint8Array(blob instanceof Blob ? new FileReaderSync().readAsArrayBuffer(blob) : blob);
 }
 
-function answer(c: Cameo, request: Request): void {
+async function answer(c: Cameo, request: Request): Promise<void> {
+  files?.begin(request.method === "save" ? await Scratch.open() : null);
   current = request;
   lastAsked = performance.now();
   for (const blob of request.blobs) {
@@ -81,7 +83,7 @@ function answer(c: Cameo, request: Request): void {
   }
   c._cameo_done();
   current = null;
-  tell({id: request.id, reply, blobs, written: files?.take() ?? [], heap: c.HEAPU8.length}, blobs.map((b) => b.buffer));
+  tell({id: request.id, reply, blobs, written: (await files?.take()) ?? [], heap: c.HEAPU8.length}, blobs.map((b) => b.buffer));
 }
 
 async function take(message: ToWorker): Promise<void> {
@@ -103,7 +105,7 @@ async function take(message: ToWorker): Promise<void> {
   } else {
     const c = await cameo;
     try {
-      if (c) answer(c, message.request);
+      if (c) await answer(c, message.request);
     } catch (error) { // the module is in an unknown state
       const what = error instanceof RangeError ? "the tab has no more memory" : `the engine broke off: ${String(error)}`;
       tell({id: message.request.id, broken: {severity: "error", code: "page.engine", what, hint: "cameo view has no such limits"}});
