@@ -36,6 +36,16 @@ def archive_of(name, capture, folder):
     return path
 
 
+def told(label, folder, times, sums):
+    """Prints a row for before.onnx and now.onnx in the folder, adds the times; whether there are more nodes than before."""
+    counts = {w: sum(onnx_nodes.in_file(str(folder / f"{w}.onnx")).values()) for w in times}
+    for w in times:
+        sums[w] += times[w]
+    more = counts["now"] > counts["before"]
+    print(f"{label}{counts['before']:14}{counts['now']:7}{times['before']:16.3f}{times['now']:8.3f}{'  LARGER' if more else ''}", flush=True)
+    return more
+
+
 def simplify(args):
     files = [f for path in args.simplify for f in (sorted(path.glob("**/*.onnx")) if path.is_dir() else [path])]
     sums, bad = {"before": 0.0, "now": 0.0}, 0
@@ -52,12 +62,7 @@ def simplify(args):
                 bad += done["now"] != 0 and done["before"] == 0
                 print(f"{file.name:44}  status {done['before']} before, {done['now']} now")
                 continue
-            counts = {w: sum(onnx_nodes.in_file(f"{made}/{w}.onnx").values()) for w in times}
-            for w in times:
-                sums[w] += times[w]
-            more = counts["now"] > counts["before"]
-            bad += more
-            print(f"{file.name:44}{counts['before']:14}{counts['now']:7}{times['before']:16.3f}{times['now']:8.3f}{'  LARGER' if more else ''}", flush=True)
+            bad += told(f"{file.name:44}", pathlib.Path(made), times, sums)
     return verdict(sums, bad)
 
 
@@ -100,12 +105,7 @@ def main():
                 bad += 1
                 print(f"{name + ' ' + capture:28}  NO MORE: {done['now'].stderr.strip()[:200]}")
                 continue
-            counts = {w: sum(onnx_nodes.in_file(str(folder / f"{w}.onnx")).values()) for w in times}
-            for w in times:
-                sums[w] += times[w]
-            more = counts["now"] > counts["before"]
-            bad += more
-            print(f"{name + ' ' + capture:28}{counts['before']:14}{counts['now']:7}{times['before']:16.3f}{times['now']:8.3f}{'  LARGER' if more else ''}", flush=True)
+            bad += told(f"{name + ' ' + capture:28}", folder, times, sums)
     return verdict(sums, bad)
 
 

@@ -1,12 +1,15 @@
 """Cameo's whole process against only the torch.onnx.export call, and against cp of the archive.
 
 usage: bench/export_speed.py [--cameo PATH] [--models a,b] [--large a,b] [--repeat N] [--no-dynamo] [--keep FOLDER] [--json FILE]
+                             [--before OLDER_CAMEO]
 
 Times are processor time (user and system), which the load of the machine hardly changes; torch has one thread, so on an
 idle machine it is the wall clock's, which --json gives as well. Best of --repeat turns; the exporters of torch get one.
   --models   against torch.onnx.export(dynamo=False), 10 times faster is the aim, and (dynamo=True), 50 times
   --large    against cp of the archive, 1.5 times its time is the aim; by the wall clock, because Cameo turns weights
              on one thread and writes them on another
+  --before   an older build of the command takes turns with this one: a last column has its processor time over this one's;
+             the exporters of torch are left out, and the status is 1 where the sum of all is over 3 % larger
 Every export also runs under a limit on its data segment (`prlimit --data`) of 80 MB more than the largest tensor.
 Needs torch, onnxscript, torchvision (its Python half is enough), and transformers for bert.
 """
@@ -83,9 +86,10 @@ def measure(name, folder, args, large):
         source = archive(name, net, x, folder)
         command = [args.cameo, "-q", "export", source, "-o", path("ours.onnx")]
         ways = {"cameo": lambda: subprocess.run(command, check=True), "cp": lambda: subprocess.run(["cp", source, path("copy.pt")], check=True)}
+        if args.before: ways["before"] = lambda: subprocess.run([args.before, *command[1:]], check=True)
         cpu, wall = best(ways, args.repeat, fresh=[path("ours.onnx"), path("copy.pt")])
         peers = {}
-        if not large:
+        if not large and not args.before:
             peers["dynamo=False"] = lambda: torch.onnx.export(net, (x,), path("a.onnx"), dynamo=False, opset_version=18)
             if not args.no_dynamo: peers["dynamo=True"] = lambda: torch.onnx.export(net, (x,), path("b.onnx"), dynamo=True, verbose=False)
         theirs = best(peers, 1)
@@ -109,6 +113,7 @@ def main():
     parser.add_argument("--no-dynamo", action="store_true")
     parser.add_argument("--keep", help="make the archives here, and use those that are here already")
     parser.add_argument("--json", help="the results, in full")
+    parser.add_argument("--before", help="an older build of the command")
     args = parser.parse_args()
     import torch
     torch.set_num_threads(1)
@@ -117,7 +122,8 @@ def main():
         folder = args.keep or scratch
         os.makedirs(folder, exist_ok=True)
         print("| model | archive | cameo | wall clock | cp | wall clock | cameo / cp, wall clock "
-              "| dynamo=False | / cameo | dynamo=True | / cameo | within 80 MB + largest tensor |\n|" + "---|" * 12, flush=True)
+              "| dynamo=False | / cameo | dynamo=True | / cameo | within 80 MB + largest tensor |" + (" before / now |" if args.before else "")
+              + "\n|" + "---|" * (13 if args.before else 12), flush=True)
         for large, names in ((False, args.models), (True, args.large)):
             for name in filter(None, names.split(",")):
                 row = measure(name, folder, args, large)
@@ -127,9 +133,15 @@ def main():
                 for way in ("cameo", "cp"): cells += [f"{ms[way]:.0f} ms", f"{wall[way]:.0f} ms"]
                 cells.append(row["wall_ratios"]["cameo / cp"])
                 for peer in ("dynamo=False", "dynamo=True"): cells += [f"{ms[peer] / 1000:.2f} s", r[f"{peer} / cameo"]] if peer in ms else ["", ""]
-                print("| " + " | ".join(map(str, cells + ["yes" if row["within_data_limit"] else "NO"])) + " |", flush=True)
+                cells.append("yes" if row["within_data_limit"] else "NO")
+                if args.before: cells.append(f"{ms['before'] / ms['cameo']:.3f}")
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
     if args.json: pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
-    sys.exit(0 if all(row["within_data_limit"] for row in rows) else "an export needs more memory than it may")
+    if not all(row["within_data_limit"] for row in rows): sys.exit("an export needs more memory than it may")
+    if args.before:
+        before, now = (sum(row["ms"][way] for row in rows) for way in ("before", "cameo"))
+        print(f"\nprocessor time of all: {before / 1000:.2f} s before, {now / 1000:.2f} s now ({100 * (now / before - 1):+.1f} %)")
+        sys.exit(now > 1.03 * before)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Models for lint_truth.py: published architectures with random weights, exported by `cameo export` in three forms each, with inputs and PyTorch's outputs.
 
-usage: lint_models.py PLACE [--set mended|first|second|third] [--cameo build/release/cameo] [--only TEXT] [--size 64]
+usage: lint_models.py PLACE [--set mended|first|second|third|fourth|fifth] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
 Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
 `first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
@@ -10,6 +10,7 @@ of the others by turns).
 What is there already is not made again.
 """
 import argparse
+import importlib
 import pathlib
 import subprocess
 import sys
@@ -46,17 +47,37 @@ HELD_OUT = {
         "transformers": ("bros ctrl flaubert markuplm luke roc_bert nomic_bert gte eurobert helium cohere2 olmo3 arcee apertus openai-gpt xlm xmod mpt ernie4_5 glm4 bert-generation "
                          "imagegpt yolos vit_mae textnet pp_lcnet hiera glpn unispeech-sat wav2vec2-conformer sew-d siglip_text_model"),
         "timm": ("rdnet_small rexnetr_150 edgenext_x_small cpubone_s0 legacy_seresnet34 inception_next_small starnet_s2 ghostnetv3_050 shvit_s4 tinynet_d twins_pcpvt_small resnext26ts "
-                 "efficientvit_m1 mvitv2_small_cls vit_srelpos_medium_patch16_224 hgnet_tiny efficientformerv2_s2 crossvit_18_240 nest_small cait_s24_224")}}
+                 "efficientvit_m1 mvitv2_small_cls vit_srelpos_medium_patch16_224 hgnet_tiny efficientformerv2_s2 crossvit_18_240 nest_small cait_s24_224")},
+    "fourth": {
+        "torchvision": "mnasnet1_0 shufflenet_v2_x1_5",
+        "transformers": ("aimv2_vision_model altclip_vision_model align_vision_model align_text_model blip_vision_model blip_text_model clipseg_text_model owlvit_vision_model "
+                         "dpr dpt donut-swin diffllama doge exaone4 ministral gemma3_text gpt-sw3 internlm3 jina_embeddings_v3 modernbert-decoder siglip2_text_model yoso mra bitnet "
+                         "nanochat lfm2 funnel visual_bert rt_detr_resnet vitpose_backbone"),
+        "timm": ("test_vit test_vit3 test_resnet test_byobnet test_convnext test_efficientnet test_efficientnet_gn test_mambaout test_nfnet fasternet_t0 efficientvit_b1 lambda_resnet26t "
+                 "mobilenetv2_050 tinynet_b regnety_002 pit_xs_224 poolformerv2_s12 gmlp_ti16_224 levit_192 hrnet_w18_small_v2")},
+    "fifth": {
+        "torchvision": "efficientnet_b1 vgg11",
+        "transformers": ("chinese_clip_vision_model metaclip_2_vision_model clipseg_vision_model altclip_text_model groupvit_vision_model maskformer-swin ministral3 hunyuan_v1_dense seed_oss "
+                         "vaultgemma xlm-roberta-xl cwm bridgetower_text_model tapas pp_lcnet_v3 vitdet uvdoc_backbone granite_swa"),
+        "timm": ("test_vit2 test_vit4 test_convnext2 test_convnext3 test_efficientnet_ln fastvit_mci0 eca_halonext26ts edgenext_small mobileone_s1 cpubone_t0 resnet14t "
+                 "pvt_v2_b1 repvit_m0_9 tf_mobilenetv3_small_minimal_100 selecsls42b semnasnet_050")}}
+NETS = {"third": "lint_layers_third", "fourth": "lint_layers_fourth", "fifth": "lint_layers_fifth"}
 FORMS = {"fixed18": (18, False), "batch18": (18, True), "fixed13": (13, False)}
 # Of the third set: other opsets, and on every second turn one by an exporter of PyTorch's own.
 THIRD = ({"fixed16": (16, False), "script14": (14, "script")}, {"fixed11": (11, False)}, {"batch20": (20, True), "dynamo18": (18, "dynamo")}, {"fixed17": (17, False)},
          {"fixed18": (18, False), "script11": (11, "script")}, {"batch13": (13, True)}, {"fixed21": (21, False), "dynamo20": (20, "dynamo")}, {"fixed18": (18, False)})
+
+# Of the fourth and the fifth set: opsets that no other set has, half precision and 8 bits, each made by the command from the float export.
+FOURTH = ({"fixed12": (12, False)}, {"batch19": (19, True), "script13": (13, "script")}, {"fixed15": (15, False)}, {"half18": (18, "half")}, {"fixed22": (22, False), "script16": (16, "script")},
+          {"dynamo19": (19, "dynamo"), "fixed14": (14, False)}, {"int8": (17, "int8")}, {"batch16": (16, True)}, {"script17": (17, "script"), "fixed20": (20, False)})
 
 
 def forms_of(turn, which):
     """Those that lint_truth.py tries: fixed sizes at opset 18, and one of the two other forms by turns."""
     if which == "mended":
         return FORMS
+    if which in ("fourth", "fifth"):
+        return FOURTH[turn % len(FOURTH)]
     return THIRD[turn % len(THIRD)] if which == "third" else {f: FORMS[f] for f in ("fixed18", ("batch18", "fixed13")[turn % 2])}
 
 
@@ -64,9 +85,8 @@ def names(which="mended"):
     if which != "mended":
         for source, kinds in HELD_OUT[which].items():
             yield from (f"{source}/{n}" for n in kinds.split())
-        if which == "third":
-            import lint_layers_third
-            yield from (f"nets/{n}" for n in lint_layers_third.NETS)
+        if which in NETS:
+            yield from (f"nets/{n}" for n in importlib.import_module(NETS[which]).NETS)
             return
         import lint_layers
         yield from (f"layers/{n}" for n in list(lint_layers.LAYERS)[which == "second"::2])
@@ -105,6 +125,26 @@ def exported_by_torch(module, x, path, opset, dynamo):
         return False
 
 
+def answered(model, x):
+    """What ONNX Runtime gives without changing anything: the truth of models in 8 bits and half precision."""
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.graph_optimization_level, options.log_severity_level, options.intra_op_num_threads = ort.GraphOptimizationLevel.ORT_DISABLE_ALL, 4, 1
+    return ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+
+
+def narrowed(model, how, x, cameo):
+    """The float model in place of itself, in half precision or 8 bits; what it gives, or nothing where it was refused."""
+    whole, data = model.with_suffix(".whole.onnx"), model.with_suffix(".data.npz")
+    model.rename(whole)
+    np.savez(data, x=x)
+    command = [cameo, "convert", whole, model, "--float", "f16", "--keep-io"] if how == "half" else [cameo, "quantize", whole, model, "--calibrate", data, "--min-db", "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    whole.unlink()
+    data.unlink()
+    return answered(model, x) if not done.returncode and model.exists() else None
+
+
 def make(name, place, cameo, size, forms):
     import torch
     sys.path.insert(0, str(ROOT / "tests" / "torch"))
@@ -114,8 +154,8 @@ def make(name, place, cameo, size, forms):
         return
     torch.manual_seed(0)
     if name.startswith("nets/"):
-        import lint_layers_third
-        module, inputs = lint_layers_third.build(name.split("/")[1])
+        nets = next(n for n in map(importlib.import_module, NETS.values()) if name.split("/")[1] in n.NETS)
+        module, inputs = nets.build(name.split("/")[1])
     elif name.startswith("layers/"):
         import lint_layers
         module, inputs = lint_layers.build(name.split("/")[1])
@@ -138,12 +178,16 @@ def make(name, place, cameo, size, forms):
             if exported_by_torch(module, x, model, opset, dynamic == "dynamo"):
                 np.savez(model.with_suffix(".npz"), names=np.array(["x"]), outputs=np.array(len(wanted)), in0=x.numpy(), **{f"out{i}": w.numpy() for i, w in enumerate(wanted)})
             continue
-        sizes = ",".join(["batch" if dynamic else str(x.shape[0]), *map(str, x.shape[1:])])
+        sizes = ",".join(["batch" if dynamic is True else str(x.shape[0]), *map(str, x.shape[1:])])
         done = subprocess.run([cameo, "export", archive, "-o", model, "--input", f"x={kind}[{sizes}]", "--opset", str(opset)], capture_output=True, text=True)
         if done.returncode:
             print(name, form, done.stderr.splitlines()[:1], flush=True)
             continue
-        np.savez(model.with_suffix(".npz"), names=np.array(["x"]), outputs=np.array(len(wanted)), in0=x.numpy(), **{f"out{i}": w.numpy() for i, w in enumerate(wanted)})
+        gives = [w.numpy() for w in wanted]
+        if dynamic in ("half", "int8") and (gives := narrowed(model, dynamic, x.numpy(), cameo)) is None:
+            print(name, form, "refused", flush=True)
+            continue
+        np.savez(model.with_suffix(".npz"), names=np.array(["x"]), outputs=np.array(len(gives)), in0=x.numpy(), **{f"out{i}": w for i, w in enumerate(gives)})
     archive.unlink()
     (place / f"{stem}.done").write_text("")
 

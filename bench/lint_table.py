@@ -25,6 +25,12 @@ SECTIONS = {
     "third": ("Third held-out set, measured once", "Architectures and networks that nobody had looked at, at opsets 11 to 21, a third of them exported by PyTorch's own two exporters.",
               "第三组未见过的模型，只测一次", "此前没有看过的结构与网络，opset 11 到 21，其中三分之一由 PyTorch 自带的两个导出器导出。"),
     "third after": ("The third set, after mending with it", "What the third set taught is in the rules now, too.", "第三组模型，用它修正之后", "第三组模型暴露的问题也已写入规则。"),
+    "fourth": ("Fourth held-out set, measured once", "Other networks again, at opsets 12 to 22, some in half precision and in 8 bits, some exported by PyTorch's own two exporters.",
+               "第四组未见过的模型，只测一次", "又一批不同的网络，opset 12 到 22，部分为半精度或 8 位，部分由 PyTorch 自带的两个导出器导出。"),
+    "fourth after": ("The fourth set, after mending with it", "Each fault was brought down to a single model of a few nodes, which was tried in the engine in several forms.",
+                     "第四组模型，用它修正之后", "每个故障都缩小到只有几个节点的模型，并以多种形式在引擎中尝试。"),
+    "fifth": ("Fifth held-out set, measured once after that", "Smaller, and written before the rules were mended with the fourth.",
+              "第五组未见过的模型，之后只测一次", "规模较小，在用第四组修正规则之前写成。"),
     "fix": ("`--fix`, target by target", "Targets that are not listed were not tried on this set. Core ML cannot be among them: coremltools reads no ONNX since version 6.",
             "`--fix`，逐个目标", "没有列出的目标未在这组模型上试过。Core ML 不在其中：coremltools 从第 6 版起不再读取 ONNX。"),
 }

@@ -2,9 +2,10 @@
 """`cameo prepare` against the truth: trained models, prepared for an engine and run there, beside the outputs of the models as they are.
 
 usage: prepare_truth.py [--place build/prepare] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn] [--most 20]
+                        [--set FOLDER]
 
 Models are those of ../shared/real-models.tsv that tests/real/run left in REAL, at the sizes of made-up inputs; wanted outputs are those of `cameo run`, as in
-lint_truth.py. What lint still finds an error in after it was prepared is listed as left.
+lint_truth.py; or with --set the exports that lint_models.py left in that folder, evenly picked, and PyTorch's outputs. What lint still finds an error in after it was prepared is listed as left.
 """
 import argparse
 import itertools
@@ -40,8 +41,11 @@ def main():
     parser.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     parser.add_argument("--engines", default="onnxruntime,openvino,opencv,ncnn")
     parser.add_argument("--most", default=20, type=int)
+    parser.add_argument("--set", type=pathlib.Path)
     args = parser.parse_args()
-    jobs = list(itertools.islice(lint_truth.trained(args.real, args.place, str(args.cameo), 0, LARGEST), args.most))
+    args.place.mkdir(parents=True, exist_ok=True)
+    every = list(lint_truth.exported(args.set)) if args.set else []
+    jobs = every[:: max(1, len(every) // args.most)][: args.most] if args.set else list(itertools.islice(lint_truth.trained(args.real, args.place, str(args.cameo), 0, LARGEST), args.most))
     for engine in args.engines.split(","):
         (args.place / engine).mkdir(parents=True, exist_ok=True)
         ready, left, refused = [], [], []

