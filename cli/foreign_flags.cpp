@@ -1,16 +1,13 @@
-// Flags and verbs of other tools that people type here out of habit, and what to write instead.
+// Flags of other tools that people type here out of habit, and what to write instead.
 #include <algorithm>
 #include <string>
 
+#include "cli/habit.h"
 #include "cli/verb.h"
 
 namespace cameo::cli {
 
 namespace {
-struct Habit {
-  std::string_view word, instead;
-  std::string_view verb = {};  // the answer for this verb; such rows come first
-};
 constexpr std::string_view sizes = "--dim NAME=N, with --random SEED", typed = "--input 'NAME=f32[1,3,224,224]'",
                            half = "cameo convert IN OUT --float f16";
 constexpr Habit habits[] = {
@@ -32,6 +29,8 @@ constexpr Habit habits[] = {
     {"--model-check", "cameo simplify --check 1"},
     {"--no-model-check", "nothing: models are checked only when --check is given"},
     {"--skip-fusion-patterns", "cameo simplify --skip RULE"},
+    {"--inline", "--functions inline", "simplify"},
+    {"--inline", "cameo convert IN OUT --inline, or cameo simplify IN OUT --functions inline"},
     {"--no-shape-infer", "cameo simplify --no-shapes"},
     {"--no-constant-folding", "cameo simplify --no-fold"},
     {"--skip-optimizations", "cameo simplify --skip RULE"},
@@ -69,42 +68,24 @@ constexpr Habit habits[] = {
     {"--target-opset", "cameo convert IN OUT --opset N"},
     {"--input-names", "--input NAME=f32[...]"},
     {"--inputs-as-nchw", "cameo edit --insert 'y = Transpose<perm=[0,3,1,2]>(x)' --rewire x=y"},
+    {"--saved-model", "tf2onnx's own command first: Cameo reads ONNX and PyTorch files"},
+    {"--tflite", "tf2onnx's own command first: Cameo reads ONNX and PyTorch files", "convert"},
+    {"--graphdef", "tf2onnx's own command first: Cameo reads ONNX and PyTorch files"},
+    // export scripts of detectors
+    {"--simplify", "nothing: cameo export simplifies (--no-simplify leaves it out)", "export"},
+    {"--sim", "nothing: cameo export simplifies (--no-simplify leaves it out)", "export"},
+    {"--dynamic", "--input 'NAME=f32[batch,3,h,w]'", "export"},
+    {"--dynamic-axes", "--input 'NAME=f32[batch,3,h,w]'", "export"},
+    {"--imgsz", "--input 'NAME=f32[1,3,640,640]'", "export"},
+    {"--img-size", "--input 'NAME=f32[1,3,640,640]'", "export"},
+    {"--batch-size", "--input 'NAME=f32[8,3,640,640]'", "export"},
     {"--outputs", "--to NAME (cameo extract)"},
     {"--inputs", "--from NAME (cameo extract)"},
 };
+}  // namespace
 
-constexpr Habit verbs[] = {
-    {"onnxslim", "cameo simplify IN OUT"},
-    {"slim", "cameo simplify IN OUT"},
-    {"optimize", "cameo simplify IN OUT"},
-    {"sanitize", "cameo simplify IN OUT"},
-    {"fold", "cameo simplify IN OUT"},
-    {"polygraphy", "cameo VERB: show (inspect), run, verify (debug), simplify and extract (surgeon)"},
-    {"surgeon", "cameo simplify (sanitize), cameo extract (extract), cameo edit --insert (insert)"},
-    {"inspect", "cameo show IN, or cameo stats IN"},
-    {"info", "cameo show IN, or cameo stats IN"},
-    {"summary", "cameo show IN, or cameo stats IN"},
-    {"print", "cameo show IN --text"},
-    {"debug", "cameo verify A B, which names the first value that differs"},
-    {"compare", "cameo verify A B"},
-    {"validate", "cameo check IN"},
-    {"netron", "cameo view IN"},
-    {"capsule", "cameo extract IN OUT --from a,b --to c,d; a verb that finds the part is not built yet"},
-    {"profile", "cameo run IN --random 0 --profile FILE"},
-    {"benchmark", "cameo run IN --random 0 --repeat 20"},
-    {"perf", "cameo run IN --random 0 --repeat 20"},
-    {"fp16", "cameo convert IN OUT --float f16"},
-    {"float16", "cameo convert IN OUT --float f16"},
-    {"int8", "cameo quantize IN OUT --calibrate DATA"},
-    {"upgrade", "cameo convert IN OUT --opset N"},
-    {"downgrade", "cameo convert IN OUT --opset N"},
-    {"shape-inference", "cameo infer IN OUT"},
-    {"infer-shapes", "cameo infer IN OUT"},
-    {"cut", "cameo extract IN OUT --from A --to B"},
-    {"rename", "cameo edit IN OUT --rename A=B"},
-};
 // `word` with hyphens, as all of ours have.
-std::string_view answer(std::span<const Habit> rows, std::string_view word, std::string_view verb) {
+std::string_view habit_answer(std::span<const Habit> rows, std::string_view word, std::string_view verb) {
   std::string plain(word);
   std::replace(plain.begin(), plain.end(), '_', '-');
   const auto row = std::find_if(rows.begin(), rows.end(),
@@ -112,9 +93,6 @@ std::string_view answer(std::span<const Habit> rows, std::string_view word, std:
   return row == rows.end() ? "" : row->instead;
 }
 
-}  // namespace
-
-std::string_view instead_of(std::string_view flag, std::string_view verb) { return answer(habits, flag, verb); }
-std::string_view instead_of_verb(std::string_view name) { return answer(verbs, name, ""); }
+std::string_view instead_of(std::string_view flag, std::string_view verb) { return habit_answer(habits, flag, verb); }
 
 }  // namespace cameo::cli

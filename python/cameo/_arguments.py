@@ -127,6 +127,7 @@ class Bound:
     def __init__(self, model, args, kwargs):
         self.model, self.signature = model, _signature(model)
         self.numbers = False  # whether numbers that the model returns are outputs
+        self.float_layers = False  # whether layers of quantize_dynamic compute in floats (_float_layers)
         self._take(*split_arguments(args, kwargs, self.signature))
 
     def _take(self, args, kwargs):

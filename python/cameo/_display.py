@@ -14,7 +14,7 @@ def _shown(text):
 def told(model):
     """The text form, which has the newest encoding of every operator, under the opset that the file has."""
     head, _, graph = model.text().partition(">\n")
-    producer = f", producer {model.producer}" if model.producer else ""
+    producer = f", producer {printable(model.producer)}" if model.producer else ""
     return f"opset {model.opset}{producer}\n{graph}" if head.startswith("<ir_version") else model.text()
 
 

@@ -147,7 +147,8 @@ def _refused(model, bound, tried):
         return own
     if told is not None:
         return _told_with_the_others(told, tried)
-    error = failure("export.capture", "the model runs, but cannot be captured", more=[
+    hint = 'capture="auto" without dynamo=True tries trace and script as well' if len(tried) == 1 and not isinstance(model, (torch.export.ExportedProgram, *SCRIPTED)) else ""
+    error = failure("export.capture", "the model runs, but cannot be captured", hint=hint, more=[
         warning("export.capture", f"{way}: {why}") for way, why, _ in tried])
     error.__cause__ = tried[0][2]
     return error

@@ -46,7 +46,7 @@ class Lowerings:
     def _lower(self, host, op, positional, keywords, has_signature):
         base = op.split(".")[0]
         if base == "cameo::call":
-            return self._call(host, positional)
+            return self._call(host, *positional, **keywords)
         if _writes(op):
             raise failure("use.lowering", f"{base} writes to its arguments, which a lowering cannot", hint="let the operator return new tensors")
         function, opset = self._functions.get(op) or self._functions[base]
@@ -83,7 +83,7 @@ class Lowerings:
 
     @contextlib.contextmanager
     def recording(self):
-        """While a model is traced, autograd Functions with a symbolic are recorded as calls, others as what they do."""
+        """While a model is captured, autograd Functions with a symbolic are recorded as calls, others as what they do."""
         import torch
         from torch.autograd import function as module
         single = module._SingleLevelFunction
@@ -91,11 +91,10 @@ class Lowerings:
         lowerings = self
 
         def apply(cls, *args):
-            if not torch.jit.is_tracing():
-                return super(single, cls).apply(*args)  # type: ignore[misc]
-            if hasattr(cls, "symbolic"):
+            tracing = torch.jit.is_tracing()
+            if (tracing or _is_exporting()) and hasattr(cls, "symbolic"):
                 return lowerings._record(cls, args)
-            return _forward(cls, args)
+            return _forward(cls, args) if tracing else super(single, cls).apply(*args)  # type: ignore[misc]
         if plain is None or "apply" in single.__dict__:
             yield
             return
@@ -118,7 +117,7 @@ class Lowerings:
         return results[0] if single else tuple(results)
 
     def _run(self, index, tensors):
-        """What the recorded call computes, for the trace."""
+        """What the recorded call computes, for the trace or on torch.export's tensors without numbers."""
         import torch
         cls, args, _ = self._calls[index]
         feed = iter(tensors)
@@ -127,23 +126,24 @@ class Lowerings:
         single = isinstance(results, torch.Tensor)
         results = [results] if single else list(results)
         # The operator gives new tensors, never its own arguments.
-        results = [r.clone() if any(r is t or r.data_ptr() == t.data_ptr() for t in tensors) else r for r in results]
-        self._calls[index] = (cls, args, (single, [(r.dtype, tuple(r.shape)) for r in results]))
+        held = {t.untyped_storage()._cdata for t in tensors}
+        results = [r.clone() if r.untyped_storage()._cdata in held else r for r in results]
+        fixed = self._fixed_sizes or _is_exporting()  # which knows the sizes that depend on nothing
+        self._calls[index] = (cls, args, (single, [(r.dtype, [n if fixed and isinstance(n, int) else None for n in r.shape]) for r in results]))
         return results
 
-    def _call(self, host, positional):
+    def _call(self, host, index, inputs):
         import torch
-        index, tensors = positional[0], positional[1]
         cls, args, (single, types) = self._calls[index]
         graph = Graph(host, self._opset)
-        feed = iter(tensors)
+        feed = iter(inputs)
         given = [Value(graph, next(feed)) if isinstance(a, torch.Tensor) else a for a in args]
         results = _asked(cls.symbolic, f"{cls.__name__}.symbolic", graph, given)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         for r, (dtype, shape) in zip(results, types):
             if not host.type(r._host)[0]:  # of a foreign node: what it was while tracing
                 from ._graph import _ours
-                host.set_type(r._host, _ours(dtype), list(shape) if self._fixed_sizes else [None] * len(shape))
+                host.set_type(r._host, _ours(dtype), shape)
         return [r._host for r in results]
 
 
@@ -161,14 +161,25 @@ _active = []
 _library = []
 
 
+def _is_exporting():
+    """Whether torch.export is at work."""
+    import torch
+    return getattr(torch.compiler, "is_exporting", lambda: False)()
+
+
 def _define():
-    """The operator that stands for a Python function in a trace."""
+    """The operator that stands for a Python function in what is captured."""
     if _library:
         return
     import torch
     lib = torch.library.Library("cameo", "FRAGMENT")
     lib.define("call(int index, Tensor[] inputs) -> Tensor[]")
-    lib.impl("call", lambda index, inputs: _active[-1]._run(index, inputs), "CompositeExplicitAutograd")
+
+    def run(index, inputs):
+        return _active[-1]._run(index, inputs)
+    lib.impl("call", run, "CompositeExplicitAutograd")
+    with contextlib.suppress(AttributeError):  # of PyTorch before 2.4, whose torch.export sees what the Function does
+        torch.library.register_fake("cameo::call", run, lib=lib)
     _library.append(lib)
 
 

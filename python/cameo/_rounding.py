@@ -72,22 +72,6 @@ class _Scales(torch.overrides.TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-# Of the largest number of an output: PyTorch rounds inputs and states of dynamically quantised recurrent layers to 8 bits in every step.
-FLOAT_ACTIVATIONS = 0.02
-
-
-def float_activations(checks, expected, findings):
-    """Marks as right what differs by no more than the rounding that such a layer has in PyTorch and not in the model."""
-    if not any(d.code == "lower.float-activations" for d in findings):
-        return
-    for check, wanted in zip(checks, expected):
-        largest = float(wanted.double().abs().max()) if wanted.numel() and not wanted.is_quantized else 0.0
-        if not check.ok and check.max_abs <= FLOAT_ACTIVATIONS * largest:
-            findings.append(note("verify.rounding", f"the output '{check.name}' differs from PyTorch's by {check.max_abs:.3g}, of {largest:.3g}",
-                                 "PyTorch rounds the layer's inputs and states to 8 bits"))
-            check.ok, check.why = True, ""
-
-
 def within_a_step(checks, call, findings):
     """Marks as right what differs by no more than one step of the numbers that a quantised model makes its outputs of."""
     try:

@@ -7,6 +7,7 @@ import torch
 from . import _cameo, _capture
 from ._cameo import Error
 from ._findings import failure, note, warning
+from ._float_layers import float_layers
 from ._live import feed, first_line
 from ._session import Session
 from ._tries import comparable, inputs_at_one, other_inputs, other_values, together, told, where_conditions_turn
@@ -77,7 +78,7 @@ def compare(name, got, wanted, rtol=None, atol=None):
 
 def call_outputs(model, bound, tensors):
     """What the model gives, from the state that it was exported with."""
-    with _capture.state_kept(model):
+    with _capture.state_kept(model), float_layers(bound.float_layers):
         return _capture.apart(model, _call_outputs(model, bound, tensors))
 
 
@@ -103,6 +104,8 @@ def verify(model, bound, captured, result, axes, job):
         return _differs(result, job, f"the engine cannot run it: {first_line(e)}")
     expected = captured.expected
     tensors = [leaf.value for leaf in bound.tensors]
+    if any(d.code == "lower.float-activations" for d in result.findings):
+        bound.float_layers, expected = True, None
     if expected is None:
         expected = call_outputs(model, bound, tensors)
     if len(expected) < len(result.model.outputs):  # numbers that the program computes are outputs too
@@ -132,6 +135,8 @@ def verify(model, bound, captured, result, axes, job):
         from ._blame import first_module
         report.first_module = first_module(model, bound, captured, result)
         return _differs(result, job, f"the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}", report.first_module)
+    if bound.float_layers:
+        _rounded_by_pytorch(model, bound, tensors, expected, result)
     _only_while_exported(model, bound, tensors, expected, result)
     trial = _Trial(model, bound, captured, result, axes, job, runner)
     if axes:
@@ -139,6 +144,16 @@ def verify(model, bound, captured, result, axes, job):
         trial.at(inputs_at_one(bound, axes))
         trial.at(where_conditions_turn(bound, axes, captured))
     trial.other_values(tensors, expected)
+
+
+def _rounded_by_pytorch(model, bound, tensors, expected, result):
+    """Tells how far PyTorch's own numbers are: it rounds what the model does not."""
+    bound.float_layers = False
+    own = call_outputs(model, bound, tensors)
+    bound.float_layers = True
+    off = [compare(info.name, got, wanted).max_abs for info, got, wanted in zip(result.model.outputs, expected, own)]
+    result.findings.append(note("verify.rounding", f"the model computes what PyTorch does with these weights; PyTorch's own numbers are up to {max(off):.3g} away",
+                                "PyTorch also rounds the inputs and states of dynamically quantized recurrent layers to 8 bits"))
 
 
 def _only_while_exported(model, bound, tensors, expected, result):
@@ -189,13 +204,14 @@ def verify_archive(path, given, result, job):
     sizes = {n: t.shape[axis] + 1 for shape, t in zip(shapes, tensors) for axis, n in enumerate(shape or ()) if n in symbols}
     report = result.verification = Verification()
     runner = _runner(result, job)
+    as_floats = any(d.code == "lower.float-activations" for d in result.findings)
     tries = [({}, tensors)] + [({}, values) for _, values in other_values(tensors, result.model)]
     if sizes:
         tries += [(s, [torch.from_numpy(a) for a in result.model.random_inputs(1, **s).values()]) for s in (sizes, dict.fromkeys(sizes, 1))]
     first = None
     for sizes, values in tries:
         try:
-            with torch.no_grad():
+            with torch.no_grad(), float_layers(as_floats):
                 expected = _capture.tensor_outputs(module(*[t.clone() for t in values]), [])[1]
         except Exception as e:  # sizes, or numbers, that it does not take
             result.findings.append(note("verify.sizes", f"PyTorch does not run the archive on the inputs that were tried ({type(e).__name__})"))
@@ -268,8 +284,7 @@ def _compared(result, got, expected, job):
 def _wrong(checks, model, bound, tensors, expected, result):
     """The checks that fail by more than rounding."""
     if any(not o.ok for o in checks):
-        from ._rounding import excused, float_activations, within_a_step
-        float_activations(checks, expected, result.findings)
+        from ._rounding import excused, within_a_step
         within_a_step(checks, lambda: call_outputs(model, bound, tensors), result.findings)
         excused(checks, _callable(model), lambda called, given: call_outputs(called, bound, given), tensors, expected, compare, result.findings)
     return [o for o in checks if not o.ok]
@@ -359,8 +374,6 @@ class _Trial:
             self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
 
     def other_values(self, tensors, example):
-        if any(d.code == "lower.float-activations" for d in self.result.findings):
-            return  # PyTorch's rounding to 8 bits grows with the numbers
         for how, values in other_values(tensors, self.result.model):
             try:
                 expected = self._expected(values)

@@ -62,21 +62,61 @@ def test_an_embedding_bag(offsets):
     agrees(result, model, *args)
 
 
-@pytest.mark.parametrize("layer", [nn.LSTM(8, 16, num_layers=2, bidirectional=True), nn.GRU(8, 16)])
-def test_recurrent_layers_quantised_dynamically(layer):
-    """Their states are rounded to 8 bits in every step by PyTorch only: told, and within that rounding."""
-    class First(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = layer
+class First(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
 
-        def forward(self, x):
-            return self.layer(x)[0]
-    model = Q.quantize_dynamic(First().eval(), {nn.LSTM, nn.GRU}, dtype=torch.qint8)
+    def forward(self, x):
+        return self.layer(x)[0]
+
+
+LAYERS = {"lstm": lambda: nn.LSTM(8, 16, num_layers=2, bidirectional=True), "gru": lambda: nn.GRU(8, 16), "batch first": lambda: nn.GRU(8, 5, batch_first=True)}
+
+
+def recurrent(layer, scripted=False):
+    model = Q.quantize_dynamic(First(LAYERS[layer]()).eval(), {nn.LSTM, nn.GRU}, dtype=torch.qint8)
+    return torch.jit.script(model) if scripted else model
+
+
+def with_floats(layer, model):
+    """The same weights in PyTorch's float layer."""
+    twin, held = First(LAYERS[layer]()).eval(), model.layer
+    with torch.no_grad():
+        for name, values in {**held.get_weight(), **held.get_bias()}.items():
+            getattr(twin.layer, name).copy_(values.dequantize() if values.is_quantized else values)
+    return twin
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_recurrent_layers_quantised_dynamically(layer):
+    """Their states are rounded to 8 bits in every step by PyTorch only: told, with how much it is; everything else is exact."""
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model, x = recurrent(layer), torch.randn(5, 2, 8)
+        result = cameo.export(model, (x,), dynamic_axes={"x": {0: "n"}})
+        assert result.verification.ok and result.verification.max_abs < 1e-5 and result.verification.sizes and result.verification.values
+        told = {d.code: d.what for d in result.findings}
+        assert "lower.float-activations" in told and "PyTorch's own numbers are up to 0.0" in told["verify.rounding"]
+        agrees(result, with_floats(layer, model), x)
+
+
+def test_recurrent_layers_in_scripts_and_archives(tmp_path):
+    model = recurrent("lstm", scripted=True)
     x = torch.randn(5, 2, 8)
-    result = cameo.export(model, (x,))
-    assert "lower.float-activations" in [d.code for d in result.findings]
-    agrees(result, model, x, steps=0.02)
+    assert cameo.export(model, (x,)).verification.max_abs < 1e-5
+    model.save(tmp_path / "m.pt")
+    result = cameo.export(tmp_path / "m.pt", (x,))
+    assert result.verification.ok and result.verification.max_abs < 1e-5
+
+
+def test_a_wrong_recurrent_layer_is_refused(monkeypatch):
+    """Off by less than PyTorch's own rounding, and still found."""
+    from cameo import _verify
+    runner = _verify._runner
+    monkeypatch.setattr(_verify, "_runner", lambda *args: (lambda run: lambda feeds: [np.asarray(y) + 2e-3 for y in run(feeds)])(runner(*args)))
+    with pytest.raises(cameo.Error, match="verify.mismatch"):
+        cameo.export(recurrent("gru"), (torch.randn(5, 2, 8),))
 
 
 def trained():

@@ -71,7 +71,8 @@ def test_hints_name_flags_that_the_verb_has(t):
     model(t)
     for verb, flag, instead in (("export", "--input-shape", "--input 'NAME=f32["), ("edit", "--input-shape", "--fix-shape"), ("simplify", "--inputs", "--overwrite-input-shape"),
                                 ("convert", "--fp16", "--float f16"), ("convert", "--half", "--float f16"), ("convert", "--target-opset", "--opset N"),
-                                ("simplify", "--target-opset", "cameo convert")):
+                                ("simplify", "--target-opset", "cameo convert"), ("simplify", "--inline", "--functions inline"), ("export", "--simplify", "--no-simplify"),
+                                ("export", "--imgsz", "--input 'NAME=f32["), ("convert", "--saved-model", "tf2onnx")):
         r = t.attempt(verb, "net.onnx", flag, "x")
         assert r.code == 2 and f"you wrote {flag}" in r.err and instead in r.err, str(r)
     r = t.attempt("simplify", "net.onnx", "out.onnx", "3")

@@ -90,6 +90,43 @@ def test_a_symbolic_that_fails_is_not_left_out():
     assert "no such thing" in said(cameo.export, Uses(), X)
 
 
+class Sorts(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, count):
+        return x.topk(count, dim=1)
+
+    @staticmethod
+    def symbolic(g, x, count):
+        return g.op("my.domain::Best", x, count_i=count, outputs=2)
+
+
+class Scales(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        return x
+
+    @staticmethod
+    def symbolic(g, x, k):
+        return g.op("Mul", x, g.op("Mul", k, g.op("Constant", value_t=torch.tensor(2.0))))
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+@pytest.mark.parametrize("axes", [None, {"x": {0: "b"}, "k": {0: "b"}}])
+def test_a_symbolic_in_every_capture(capture, axes):
+    class Uses(nn.Module):
+        def forward(self, x, k):
+            values, places = Sorts.apply(Scales.apply(x + 1, k), 2)
+            return values.relu(), places + 1
+    result = cameo.export(Uses(), (X, X), capture=capture, dynamic_axes=axes, verify=False)
+    assert [n.op for n in result.model.nodes if n.op in ("Best", "Mul", "Relu")] == ["Mul", "Mul", "Best", "Relu"] and result.captured == capture
+    assert result.model.outputs[1].dtype == "i64" and len(result.model.outputs[1].shape) == 2
+    assert axes or [o.shape for o in result.model.outputs] == [[2, 2]] * 2
+    best = {"my.domain::Best": lambda x, count: tuple(t.numpy() for t in torch.from_numpy(x).topk(count, dim=1))}
+    got = cameo.Session(result.model, kernels=best)(X, X)
+    wanted = (2 * (X + 1) * X).topk(2, dim=1)
+    np.testing.assert_allclose(got[0], wanted[0].relu(), rtol=1e-6)
+
+
 # "I trained it with fake quantizers."
 
 def test_one_step_of_a_fake_quantizer():
