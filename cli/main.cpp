@@ -56,15 +56,21 @@ int tell(const Error& found, Out& out) {
 }
 
 int guarded(const Common& common, Out& out) {
+  std::optional<Error> found;
   try {
     const LimitScope within(limits_of(common.budgets, out));
-    const int code = run_command(common.rest, out);
-    if (!out.published) require_unchanged_files();
-    out.flush();
-    return code;
+    try {
+      const int code = run_command(common.rest, out);
+      if (!out.published) require_unchanged_files();
+      out.flush();
+      return code;
+    } catch (...) {
+      found = caught();  // what is missing is told with the limit that is still set
+    }
   } catch (...) {
-    return tell(caught(), out);
+    found = caught();
   }
+  return tell(*found, out);
 }
 
 }  // namespace

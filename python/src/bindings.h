@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,21 @@ struct Released {
   nb::gil_scoped_release gil;
   StopScope stop{keyboard_interrupt};
 };
+void throw_what_stopped();  // where Python has an exception set
 template <class F>
 auto released(F work) {
-  const Released without_lock;
-  return work();
+  const auto without_lock = [&] {
+    const Released scope;
+    return work();
+  };
+  if constexpr (std::is_void_v<decltype(work())>) {
+    without_lock();
+    throw_what_stopped();
+  } else {
+    auto result = without_lock();
+    throw_what_stopped();  // although something took it for a finding
+    return result;
+  }
 }
 
 // A finding of the Python side.

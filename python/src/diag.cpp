@@ -135,6 +135,10 @@ bool keyboard_interrupt() {
   return PyErr_CheckSignals() != 0;
 }
 
+void throw_what_stopped() {
+  if (PyErr_Occurred()) throw nb::python_error();
+}
+
 namespace {
 template <class T>
 T as(nb::handle v, const char* key, const char* wanted) {

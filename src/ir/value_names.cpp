@@ -1,5 +1,6 @@
 #include "ir/value_names.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/order.h"
@@ -19,37 +20,45 @@ class Namer {
   std::vector<std::string> out;
 
   void region(RegionId r) {
-    std::vector<std::string> added;
+    Scope scope;
     std::vector<RegionId> bodies;
-    for (const ValueId v : g_[r].inputs) name(v, true, added);
+    for (const ValueId v : g_[r].inputs) name(v, true, scope);
     std::vector<NodeId> nodes;
     if (order_ == NodeOrder::canonical) nodes = canonical_.nodes(r);
     else
       for (const NodeId n : g_.nodes(r)) nodes.push_back(n);
     for (const ValueId v : order_ == NodeOrder::canonical ? canonical_.initializers(r) : g_[r].initializers)
-      name(v, true, added);
+      name(v, true, scope);
     for (const NodeId n : nodes) {
-      for (const ValueId v : g_[n].outputs) name(v, g_.used(v), added);
+      for (const ValueId v : g_[n].outputs) name(v, g_.used(v), scope);
       for (const RegionId b : g_[n].regions)
         if (b) bodies.push_back(b);
     }
     for (const RegionId b : bodies) region(b);
-    for (const auto& n : added) visible_.erase(n);
+    for (const auto& n : scope.added) visible_.erase(n);
+    for (size_t i = scope.counted.size(); i-- > 0;) numbers_[scope.counted[i].first] = scope.counted[i].second;
   }
 
  private:
-  void name(ValueId v, bool wanted, std::vector<std::string>& added) {
+  // What ends with a region.
+  struct Scope {
+    std::vector<std::string> added;
+    std::vector<std::pair<std::string, size_t>> counted;  // what the number of a name was before
+  };
+
+  void name(ValueId v, bool wanted, Scope& scope) {
     const std::string& own = g_[v].name;
     std::string& n = out[v.index];
     if (own.empty() && !wanted) return;
     if (!own.empty() && !visible_.count(own)) n = own;
     else if (own.empty()) n = fresh("v", unnamed_);
     else {
-      size_t number = 1;
+      size_t& number = numbers_.try_emplace(own, 1).first->second;  // a file may have one name very often
+      scope.counted.emplace_back(own, number);
       n = fresh(cat(own, "_"), number);
     }
     visible_.insert(n);
-    added.push_back(n);
+    scope.added.push_back(n);
   }
 
   std::string fresh(std::string_view stem, size_t& number) {
@@ -63,6 +72,7 @@ class Namer {
   NodeOrder order_;
   CanonicalOrder canonical_;
   std::unordered_set<std::string> reserved_, visible_;
+  std::unordered_map<std::string, size_t> numbers_;  // of the next value that is called alike
   size_t unnamed_ = 0;
 };
 

@@ -91,9 +91,7 @@ class Appending {
   }
 
   void add(const std::string& wanted, ValueId v) {
-    std::string name = wanted;
-    for (int i = 2; has_value(g_, name); ++i) name = cat(wanted, "_", i);
-    g_.rename(v, name);
+    g_.rename(v, free_name(g_, wanted));
     auto outputs = g_[g_.main()].outputs;
     outputs.push_back(v);
     g_.set_region_outputs(g_.main(), std::move(outputs));

@@ -8,6 +8,7 @@
 #include "ir/node_name.h"
 #include "ops/infer.h"
 #include "support/error.h"
+#include "support/free_names.h"
 #include "support/near_name.h"
 
 namespace cameo::passes {
@@ -74,6 +75,13 @@ bool has_value(const Graph& g, std::string_view name) {
   for (uint32_t i = 0; i < g.value_capacity(); ++i)
     if (const Value& v = g[ValueId(i)]; v.kind != Value::Kind::dead && v.name == name) return true;
   return false;
+}
+
+std::string free_name(const Graph& g, std::string_view wanted) {
+  support::FreeNames names(2);
+  for (uint32_t i = 0; i < g.value_capacity(); ++i)
+    if (const Value& v = g[ValueId(i)]; v.kind != Value::Kind::dead) names.take(v.name);
+  return names.give(wanted);
 }
 
 ValueId find_value(const Graph& g, std::string_view name) {

@@ -13,9 +13,10 @@
 
 namespace cameo::passes {
 
-ValueId find_value(const Graph& g, std::string_view name);  // throws edit.no-value
-bool has_value(const Graph& g, std::string_view name);      // anywhere, bodies too
-NodeId find_node(const Graph& g, std::string_view name);    // by its name, else by an output's; throws edit.no-node
+ValueId find_value(const Graph& g, std::string_view name);       // throws edit.no-value
+bool has_value(const Graph& g, std::string_view name);           // anywhere, bodies too
+std::string free_name(const Graph& g, std::string_view wanted);  // as wanted, or "wanted_2", ..., which no value has
+NodeId find_node(const Graph& g, std::string_view name);  // by its name, else by an output's; throws edit.no-node
 
 // Types of inner values are forgotten and inferred; what inference cannot tell stays as it was declared, as do the
 // types of `fixed`. Throws what a shape rule refuses.

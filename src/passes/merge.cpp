@@ -6,6 +6,7 @@
 
 #include "ops/infer.h"
 #include "passes/edit.h"
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::passes {
@@ -42,7 +43,7 @@ class Copier {
       to_.label(values_[v.index]).synthetic = from_[v].synthetic;
       notes(v, values_[v.index]);
     }
-    for (const NodeId n : from_.nodes(from)) node(n, into);
+    for (const NodeId n : from_.nodes(from)) support::checkpoint(), node(n, into);
   }
 
   RegionId region(RegionId from, RegionId parent, NodeId owner) {

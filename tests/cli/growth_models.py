@@ -32,6 +32,7 @@ def untyped(name):
 
 def unary_chain(n): return plain(chain_of(n, lambda i, a, b: node("Sigmoid", [a], [b])))
 def named_chain(n): return plain(chain_of(n, lambda i, a, b: node("Relu" if i % 2 else "Tanh", [a], [b], f"/model/layers.{i}/block/act/{b}")))
+def numbered_modules(n): return plain(chain_of(n, lambda i, a, b: node("Relu" if i % 6 < 3 else "Tanh", [a], [b], f"m/{i}/act")))
 def identity_chain(n): return plain(chain_of(n, lambda i, a, b: node("Identity", [a], [b])))
 def transpose_chain(n): return plain(chain_of(n, lambda i, a, b: [node("Transpose", [a], [b + "t"], perm=[1, 0]), node("Exp", [b + "t"], [b])]))
 
@@ -194,6 +195,13 @@ def chained_functions(n):
     return data + b"".join(function(f"F{i}", [call(f"F{i + 1}", "a", "b") if i < n else node("Relu", ["a"], ["b"])]) for i in range(n + 1))
 
 
+def equal_names(n):
+    """Inlined, the values inside of all calls are called alike."""
+    body = function("R", [node("Relu", ["a"], ["t"]), node("Neg", ["t"], ["b"])])
+    calls = chain_of(n, lambda i, a, b: node("R", [a], [b], "same") + field(7, "f"))
+    return plain(calls) + field(8, field(1, "f") + field(2, 1)) + body
+
+
 def many_calls(n):
     data = plain(chain_of(n, lambda i, a, b: call("F", a, b))) + field(8, field(1, "f") + field(2, 1))
     return data + function("F", [node("Relu", ["a"], ["t"]), node("Neg", ["t"], ["b"])])
@@ -210,6 +218,13 @@ def declared(n):
 
 def unknown_operators(n):
     return plain(chain_of(n, lambda i, a, b: node(f"Op{i}", [a], [b]) + field(7, "my"))) + field(8, field(1, "my") + field(2, 1))
+
+
+def taken_names(n):
+    """Values that are called like the outputs that are appended."""
+    names = ["nms_boxes"] + [f"nms_boxes_{i}" for i in range(2, n + 1)]
+    nodes = [node("Identity", [a], [b]) for a, b in zip(["x", *names], [*names, "b"])] + [node("Softmax", ["c"], ["s"], axis=-1)]
+    return plain(nodes, (), [value_info("x", [1, 3, 4]), value_info("c", [1, 3, 2])], [value_info("b", [1, 3, 4]), value_info("s", [1, 3, 2])])
 
 
 def long_sequence(n):

@@ -31,6 +31,17 @@ def long_simplify(t):
     return ["simplify", "chain.onnx", "out.onnx"]
 
 
+def test_reading_and_writing_are_stopped(t):
+    """Verbs that do little but read and print."""
+    long_simplify(t)
+    before = set(os.listdir(t.folder))
+    for args in (["check", "chain.onnx"], ["show", "chain.onnx"], ["show", "chain.onnx", "--text"], ["convert", "chain.onnx", "out.onnxtxt"]):
+        t.fails(*args, "--max-time", "0.03", code=1, error="budget.time")
+        found = t.fails(*args, "--max-memory", "20M", code=1, error="budget.memory")
+        assert "more memory than 20 MiB" in found.err, found.err
+        assert set(os.listdir(t.folder)) == before
+
+
 def stopped(t, args, signals, after=0.3):
     """The exit status and the seconds that the last signal took to have its effect."""
     before = set(os.listdir(t.folder))

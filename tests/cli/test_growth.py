@@ -33,6 +33,9 @@ ROWS = [
     ("backwards", CHECK, 5000),
     ("chained_functions", CHECK, 3000),  # each round took one more away
     ("named_chain", VIEW, 3000),
+    ("numbered_modules", ("view", "m.onnx", "-o", "out.svg"), 15000),        # each stack looked through all its neighbours
+    ("taken_names", ("edit", "m.onnx", "out.onnx", "--append-nms", "b,s"), 10000),  # each number was looked up in all names
+    ("equal_names", ("convert", "m.onnx", "out.onnx", "--inline"), 5000),
     ("heads", ("prepare", "m.onnx", "out.onnx", "--no-verify"), 1000),
     ("unary_chain", ("merge", "m.onnx", "m.onnx", "out.onnx", "--connect", "y=x"), 5000),
     ("weighted_chain", ("quantize", "m.onnx", "out.onnx", "--dynamic"), 1500),

@@ -133,3 +133,63 @@ def test_detectors_of_odd_shapes(t):
         step = next(s for s in done.json["ledger"] if s["step"] == "detections")
         assert step["checked"].startswith("equal to plain code"), step
         t.run("check", "out.onnx")
+
+
+PICTURE = '<ir_version: 9, opset_import: ["" : 17]> g ({inputs}, float[1,3,64,64] x) => ({outputs}) {weights} {{ {body} }}'
+
+
+def centres(*shapes):
+    """Outputs of a centernet of these sizes."""
+    names = ["hm", "wh", "reg"]
+    return PICTURE.format(inputs=", ".join(f"float[{s}] {n}0" for s, n in zip(shapes, names)), outputs=", ".join(f"float[{s}] {n}" for s, n in zip(shapes, names)),
+                          weights="", body=" ".join(f"{n} = Relu({n}0)" for n in names))
+
+
+def test_heads_that_do_not_fit(t):
+    cell = "1,2,16,16"
+    maps = [f"1,6,{side},{side}" for side in (8, 4, 2)]
+    levels = PICTURE.format(inputs=", ".join(f"float[{s}] a{i}" for i, s in enumerate(maps)), outputs=", ".join(f"float[{s}] o{i}" for i, s in enumerate(maps)),
+                            weights="", body=" ".join(f"o{i} = Relu(a{i})" for i in range(3)))
+    for source, words, why in [
+        (centres("1,3,16,16", cell, cell), "head=centernet,anchors=10x13", "has no anchors"),
+        (centres("1,3,16,16", "1,2,16,14", "1,2,16,14"), "head=centernet", "lacks"),
+        (levels, "head=yolov8,classes=100", "no room for boxes"),
+    ]:
+        t.path("heads.onnxtxt").write_text(source)
+        done = t.fails("prepare", "heads.onnxtxt", "bad.onnx", "--append-nms", words, code=1, error="prepare.detector")
+        assert why in done.err, done.err
+    t.path("heads.onnxtxt").write_text(centres("1,3,16,16", cell, cell))
+    t.run("prepare", "heads.onnxtxt", "good.onnx", "--append-nms", "head=centernet")
+
+
+def test_heads_of_other_sizes_than_declared(t):
+    """Each part of the heads computes another number of images."""
+    shape = "z = ReduceSum<keepdims=0>(x) zz = Mul(z, nought) i = Cast<to=7>(zz)"
+    body = " ".join(f"s{n} = Add(i, {n}1) {n} = Expand(z, s{n})" for n in ("hm", "wh", "reg"))
+    weights = "<float nought = {0}, int64[4] hm1 = {2, 3, 16, 16}, int64[4] wh1 = {1, 2, 16, 16}, int64[4] reg1 = {1, 2, 16, 16}>"
+    t.path("heads.onnxtxt").write_text(
+        '<ir_version: 9, opset_import: ["" : 17]> g (float[1,3,64,64] x) => (float[n,3,16,16] hm, float[m,2,16,16] wh, float[k,2,16,16] reg) '
+        f"{weights} {{ {shape} {body} }}")
+    done = t.run("prepare", "heads.onnxtxt", "out.onnx", "--append-nms", "head=centernet", "--json")
+    step = next(s for s in done.json["ledger"] if s["step"] == "heads")
+    assert "other sizes than it declares" in step["checked"], step
+
+
+def test_levels_as_large_as_the_picture(t):
+    """Each cell of a level costs memory; declared sizes cost a file nothing."""
+    side = 8192
+    text = f'''<ir_version: 9, opset_import: ["" : 17]>
+    g (float[1,3,{side},{side}] x) => (float[1,{side * side},6] y)
+    <float[4,3,1,1] four = {{1,2,3,4,5,6,7,8,9,10,11,12}}, float[1,3,1,1] one = {{1,2,3}}, int64[3] s = {{1,6,{side * side}}}>
+    {{ a = Conv(x, four) b0 = Conv(x, one) b = Sigmoid(b0) c0 = Conv(x, one) c = Sigmoid(c0) j = Concat<axis=1>(a, b, c) r = Reshape(j, s) y = Transpose<perm=[0,2,1]>(r) }}
+    '''
+    t.path("net.onnxtxt").write_text(text)
+    flags = ["--append-nms", "auto", "--no-verify", "--no-simplify", "--max-memory", "200M"]
+    t.fails("prepare", "net.onnxtxt", "out.onnx", *flags, code=1, error="prepare.detector")
+
+
+def test_pictures_that_cannot_be_made_up(t):
+    for images, why in ((0, "has no pictures"), (1 << 24, "too large to make some up")):
+        t.path("net.onnxtxt").write_text(f'<ir_version: 9, opset_import: ["" : 17]> g (float[{images},3,8,8] x) => (float[{images},3,8,8] y) {{ y = Relu(x) }}')
+        done = t.run("prepare", "net.onnxtxt", "out.onnx", "--image", "size=8", "--json")
+        assert why in next(s for s in done.json["ledger"] if s["step"] == "picture")["checked"]

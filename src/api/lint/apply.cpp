@@ -86,7 +86,8 @@ cameo::Model with_outputs(const Work& w) {
   const auto wanted = static_cast<size_t>(std::stoi(w.cure.words[0]));
   for (const Ailment* a : w.mine()) {
     const NodeId n = a->found.node->id;
-    const std::string first = g[g[n].outputs.at(0)].name;
+    if (g[n].outputs.empty()) continue;  // a node that gives nothing
+    const std::string first = g[g[n].outputs[0]].name;
     while (g[n].outputs.size() < wanted) {
       const ValueId v = g.add_output(n);
       g.rename(v, cat(first, "_", g[n].outputs.size() - 1));

@@ -332,9 +332,8 @@ bool is_broadcast_residual(const Subject& s) {
   if (!g[other].def || is_given(g, other) || g[conv].uses.size() != 1) return false;
   if (!g[conv].fact.has_rank() || !g[other].fact.has_rank() || g[conv].fact.shape() == g[other].fact.shape())
     return false;
-  for (NodeId n = g[g[conv].def].prev; n; n = g[n].prev)
-    if (n == g[other].def) return true;
-  return false;
+  const NodeId before = g[other].def, after = g[conv].def;
+  return g[before].home == g[after].home && s.file.places[before.index] < s.file.places[after.index];
 }
 
 // A cast of a product one of whose operands is a Constant node, not an initializer.

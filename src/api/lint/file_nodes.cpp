@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "ops/inline.h"
 #include "ops/op_def.h"
+#include "support/budget.h"
 
 namespace cameo::linting {
 
@@ -28,11 +29,15 @@ AttrValue plain_value(const onnx::AttributeProto& a) {
 
 class Walk {
  public:
-  explicit Walk(FileModel& out) : out_(out), g_(out.model.graph), names_(g_), originals_(g_, names_) {}
+  explicit Walk(FileModel& out) : out_(out), g_(out.model.graph), names_(g_), originals_(g_, names_) {
+    out_.places.resize(g_.node_capacity());
+  }
 
   void region(RegionId r, int depth) {
     originals_.enter(r, out_.opsets);
     for (const NodeId n : g_.nodes(r)) {
+      support::checkpoint();
+      out_.places[n.index] = next_++;
       if (originals_.copies(n)) {
         if (originals_.is_last(n)) add(copied(n), n, depth);
       } else add(encoded(n), n, depth);
@@ -80,6 +85,7 @@ class Walk {
 
   FileModel& out_;
   const Graph& g_;
+  size_t next_ = 0;
   onnx::Names names_;
   onnx::Originals originals_;
 };

@@ -32,6 +32,7 @@ struct FileModel {
   bool contradicted = false;    // a shape that it declares is not what its nodes compute
   size_t functions = 0;         // that it had
   std::vector<FileNode> nodes;  // bodies after their node
+  std::vector<size_t> places;   // of nodes in the order of their region, by their number
 };
 
 // Throws convert.* where the model cannot be written in its opset.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::linting {
@@ -23,6 +24,7 @@ class Judge {
     for (const auto& [owner, row] : model_rows_)
       if (holds(*row, subject_)) add(*owner, *row);
     for (const FileNode& n : subject_.file.nodes) {
+      support::checkpoint();
       subject_.node = &n;
       if (is_folded(n)) continue;
       bool failed = false;

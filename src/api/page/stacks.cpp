@@ -55,6 +55,7 @@ void stack_children(Tree& tree, uint32_t parent) {
   std::vector<uint32_t> modules;
   for (const uint32_t c : tree.items[parent].children)
     if (tree.items[c].kind == ItemKind::module && is_number(tree.items[c].label)) modules.push_back(c);
+  bool stacked = false;
   for (size_t first = 0; first < modules.size();) {
     size_t end = first + 1;
     while (end < modules.size() && tree.items[modules[end]].fingerprint == tree.items[modules[first]].fingerprint)
@@ -70,15 +71,20 @@ void stack_children(Tree& tree, uint32_t parent) {
         tree.items[c].parent = id;
         stack.nodes += tree.items[c].nodes;
       }
-      auto& siblings = tree.items[parent].children;
-      *std::find(siblings.begin(), siblings.end(), modules[first]) = id;
-      std::erase_if(siblings, [&](uint32_t c) {
-        return std::find(stack.children.begin(), stack.children.end(), c) != stack.children.end();
-      });
       tree.items.push_back(std::move(stack));
+      stacked = true;
     }
     first = end;
   }
+  if (!stacked) return;
+  // Each stack stands where its first module stood.
+  std::vector<uint32_t> siblings;
+  for (const uint32_t c : tree.items[parent].children) {
+    const uint32_t now = tree.items[c].parent;
+    if (now == parent) siblings.push_back(c);
+    else if (tree.items[now].children.front() == c) siblings.push_back(now);
+  }
+  tree.items[parent].children = std::move(siblings);
 }
 
 // A module of one part only says what the part says.

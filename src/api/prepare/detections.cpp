@@ -29,7 +29,10 @@ struct Rows {
 
 Rows rows_of(const Tensor& t, bool last, size_t rank_without_images) {
   std::vector<int64_t> shape = t.shape();
-  if (shape.size() == 4) shape.erase(shape.begin() + 2);
+  if (shape.size() == 4) {
+    if (shape[2] != 1) throw other_sizes();
+    shape.erase(shape.begin() + 2);
+  }
   if (shape.size() == rank_without_images) shape.insert(shape.begin(), 1);
   if (shape.size() == 2) shape.push_back(1);
   if (shape.size() != 3) throw other_sizes();
@@ -204,7 +207,7 @@ std::string difference(const std::vector<std::vector<Candidate>>& wanted, const 
     if (!flat && static_cast<int64_t>(k % each) >= counts.at(image)) continue;
     Candidate& c = found[image].emplace_back();
     for (size_t x = 0; x < 4; ++x) c.box[x] = static_cast<float>(boxes.at(k * 4 + x));
-    c.score = static_cast<float>(scores[k]), c.label = static_cast<int64_t>(labels.at(k));
+    c.score = static_cast<float>(scores[k]), c.label = kernels::cast_number<int64_t>(labels.at(k));
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (found[i].size() != wanted[i].size())

@@ -54,7 +54,8 @@ class Cells {
       place = (image * rows_before(i, p.levels, p) + rows_before(i, level - p.first_level, p) + cell * each + anchor) *
                   p.features +
               feature;
-    return numbers_[i].at(static_cast<size_t>(place));
+    if (place < 0 || static_cast<size_t>(place) >= numbers_[i].size()) throw other_sizes();
+    return numbers_[i][static_cast<size_t>(place)];
   }
 
  private:

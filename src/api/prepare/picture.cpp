@@ -241,14 +241,16 @@ void Preparing::add_picture() {
 
 std::string Preparing::compare_pictures(const cameo::Model& changed, const PictureInput& p,
                                         quant::PictureOptions options, const ir::Type& before) const {
-  constexpr int64_t most_pixels = int64_t{1} << 22;
-  if (p.height * p.width > most_pixels) return "not compared: the picture is too large to make some up";
+  constexpr int64_t most_pixels = int64_t{1} << 22, most_given = most_pixels * 8;  // of all pictures
   options.antialias = p.antialias;
   const ir::Model &with = ModelState::onnx(changed), &without = ModelState::onnx(model_);
   const auto sizes = runtime::free_sizes(without.graph, runtime::run_inputs(without.graph, false), {});
   const ir::Dim first = (*before.shape)[0];
   const auto named = sizes.find(first.is_literal() ? "" : first.text());
   const int64_t images = first.is_literal() ? first.literal() : named == sizes.end() ? 1 : named->second;
+  if (images < 1) return "not compared: the input has no pictures";
+  const std::string too_large = "not compared: the pictures are too large to make some up";
+  if (images > most_pixels / (p.height * p.width)) return too_large;
   // Wide, tall, smaller: each goes another way.
   const std::pair<int64_t, int64_t> shapes[] = {
       {p.height + 37, p.width * 2 + 5}, {p.height * 2 + 3, p.width / 2 + 1}, {p.height / 3 + 2, p.width / 3 + 1}};
@@ -256,6 +258,7 @@ std::string Preparing::compare_pictures(const cameo::Model& changed, const Pictu
   for (size_t k = 0; k < (p.any_size ? 3U : 1U); ++k) {
     const int64_t h = p.any_size ? shapes[k].first : p.given_height ? p.given_height : p.height;
     const int64_t w = p.any_size ? shapes[k].second : p.given_width ? p.given_width : p.width;
+    if (images > most_given / (h * w)) return too_large;
     std::vector<ops::Image> pictures;
     std::vector<Tensor> plain;
     for (int64_t i = 0; i < images; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/op_def.h"
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
@@ -130,6 +131,7 @@ Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
   try {
     op = lower(d, op);
   } catch (const Error& e) {
+    if (support::is_budget(e)) throw;
     d.refuse(e.diag().what);
   }
   out.refusal = d.refusal;

@@ -5,6 +5,7 @@
 #include "backends/onnx/legaliser.h"
 #include "ops/infer.h"
 #include "ops/inline.h"
+#include "support/budget.h"
 
 namespace cameo::onnx {
 
@@ -178,6 +179,7 @@ bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
     refusal = e.refusal;
     if (!refusal) refusal = put_in_place(n, std::move(e.replacement), first_node);
   } catch (const Error& fault) {
+    if (support::is_budget(fault)) throw;
     refusal = fault.diag().what;
   }
   sweep(first_node, first_value);

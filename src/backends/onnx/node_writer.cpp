@@ -7,6 +7,7 @@
 #include "frontends/onnx/proto.h"
 #include "ops/infer.h"
 #include "ops/op_def.h"
+#include "support/budget.h"
 
 namespace cameo::onnx {
 
@@ -45,6 +46,7 @@ void GraphWriter::nodes(ChunkedMessage& out, uint32_t field, RegionId r) {
   std::vector<NodeId> written;
   std::deque<ChunkedMessage> encoded;  // of the nodes that are not copied, in order
   for (const NodeId n : g_.nodes(r)) {
+    support::checkpoint();
     if (is_sparse_initializer(n)) continue;
     const bool copied = originals_.copies(n);
     if (copied) mark_copied(n);

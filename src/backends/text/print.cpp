@@ -10,6 +10,7 @@
 #include "ops/op_def.h"
 #include "ops/versions.h"
 #include "ir/text/writer.h"
+#include "support/budget.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -154,6 +155,7 @@ class Printer {
   }
 
   void node(NodeId id) {
+    support::checkpoint();
     const Node& n = g_[id];
     label(n);
     w_.separated(n.outputs, [&](ValueId v) { w_.name(names_[v.index]); });

@@ -4,6 +4,7 @@
 #include "frontends/onnx/checker.h"
 #include "frontends/onnx/reader.h"
 #include "ops/infer.h"
+#include "support/progress.h"
 
 namespace cameo::frontends {
 
@@ -41,7 +42,7 @@ Inferred infer_types(const Bytes& bytes, const std::string& path, bool strict) {
     }
     out.names = types_by_name(m.graph);
   } catch (const Error& e) {
-    if (e.exit_code() >= 3) throw;
+    if (e.exit_code() >= 3 || support::ends_work(e)) throw;
     for (const Diag& d : e.diags()) out.reading.push_back(d);
   }
   return out;

@@ -4,6 +4,7 @@
 #include "frontends/onnx/graph_reader.h"
 #include "ops/infer.h"
 #include "support/error.h"
+#include "support/progress.h"
 
 namespace cameo::onnx {
 
@@ -78,7 +79,7 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
     collect_attributes(p, encoded.attrs, bodies);
     made = canonical(p, operator_of(p, domain, version), version, std::move(encoded), scope);
   } catch (const Error& e) {
-    if (e.exit_code() >= 3) throw;
+    if (e.exit_code() >= 3 || support::ends_work(e)) throw;
     Diag d = e.diag();
     if (d.where.empty()) d.where = loc(where);
     diags_.add(std::move(d));

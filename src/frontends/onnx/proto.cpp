@@ -1,5 +1,6 @@
 #include "frontends/onnx/proto.h"
 
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
@@ -12,7 +13,9 @@ void read_pair(pb::Reader in, Pairs& out) {
     }
 }
 
+// Messages of which a file may have millions are where a reader is stopped.
 TensorProto read_tensor(pb::Reader in) {
+  support::checkpoint();
   TensorProto t;
   t.whole = in.rest();
   while (auto f = in.next()) switch (f.number) {
@@ -99,6 +102,7 @@ TypeProto read_type(pb::Reader in) {
 }
 
 ValueInfoProto read_value_info(pb::Reader in) {
+  support::checkpoint();
   ValueInfoProto v;
   v.whole = in.rest();
   while (auto f = in.next()) switch (f.number) {
@@ -163,6 +167,7 @@ AttributeProto read_attribute(pb::Reader in) {
 }
 
 void NodeProto::read(pb::Reader in) {
+  support::checkpoint();
   whole = in.rest();
   inputs.clear();
   outputs.clear();

@@ -36,7 +36,10 @@ std::optional<std::vector<int64_t>> declared_sizes(const Graph& g, ValueId v) {
     if (key != declared_note) continue;
     const char* at = text.data();
     const char* const end = at + text.size();
-    while (at < end) at = std::from_chars(at, end, out.emplace_back()).ptr + 1;
+    for (int64_t size = 0; at < end; size = 0) {
+      at = std::from_chars(at, end, size).ptr + 1;
+      out.push_back(std::max<int64_t>(size, 0));  // a file may have such a note of its own
+    }
     return out;
   }
   const Type& t = g[v].fact.type;

@@ -221,10 +221,9 @@ class Appending {
     for (const Named& n : made) {
       // An output of the model that stands for itself keeps its node's name free.
       const ValueId v = g_[n.v].def ? n.v : on_.Identity(n.v);
-      std::string name = n.name;
       g_.rename(v, "");
-      for (int i = 2; is_taken(name); ++i) name = cat(n.name, "_", i);
-      g_.rename(v, name);
+      make_room(n.name);
+      g_.rename(v, free_name(g_, n.name));
       outputs.push_back(v);
     }
     outputs.insert(outputs.end(), outputs_.begin(), outputs_.end());
@@ -232,15 +231,11 @@ class Appending {
     remove_dead_code(g_);
   }
   // The old outputs' names are free where these are inner values from now on.
-  bool is_taken(const std::string& name) {
-    for (uint32_t i = 0; i < g_.value_capacity(); ++i) {
-      const ValueId v(i);
-      if (g_[v].kind == Value::Kind::dead || g_[v].name != name) continue;
-      if (g_[v].kind == Value::Kind::node_output && (name == d_.boxes || name == d_.scores))
+  void make_room(const std::string& name) {
+    if (name != d_.boxes && name != d_.scores) return;
+    for (uint32_t i = 0; i < g_.value_capacity(); ++i)
+      if (const ValueId v(i); g_[v].kind == Value::Kind::node_output && g_[v].name == name)
         g_.rename(v, cat(name, "_raw"));
-      else return true;
-    }
-    return false;
   }
 
   Model& m_;

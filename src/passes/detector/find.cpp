@@ -325,7 +325,8 @@ class Finding {
       if (!cells || !dim(cells, 2).is_literal() || !dim(cells, 3).is_literal())
         not_decoded("export the model with its decoding");
       const int64_t h = dim(cells, 2).literal(), w = dim(cells, 3).literal();
-      if (h < 1 || w < 1 || h > height || w > width || h > longest_side || w > longest_side || boxes > most_cells)
+      if (h < 1 || w < 1 || h > height || w > width || h > longest_side || w > longest_side ||
+          h * w > most_cells - boxes)
         not_decoded("export the model with its decoding");
       d.grid.push_back({h, w, static_cast<double>(height) / static_cast<double>(h),
                         static_cast<double>(width) / static_cast<double>(w)});

@@ -45,6 +45,8 @@ class Finding {
     if (all_[0].layout == Layout::rows) levels_of_rows();
     else levels_of_maps();
     give_anchors();
+    if (heads_.rows() > most_rows)
+      refuse(cat("the heads have ", heads_.rows(), " boxes, and at most ", most_rows, " are decoded"), other_way);
     if (heads_.family.joint && !pairs()) joint_parts();
     else if (heads_.family.boxes == HeadBoxes::centers) center_parts();
     else split_parts();
@@ -191,6 +193,8 @@ class Finding {
                   : words_.classes                       ? (each - words_.classes) / coordinates
                   : heads_.family.classes_first          ? usual_bins / 2
                                                          : usual_bins;
+    if (heads_.bins < 1)
+      refuse(cat(each, " features have no room for boxes beside ", words_.classes, " classes"), other_way);
     heads_.classes = each - coordinates * heads_.bins - object;
     for (size_t i = 0; i < all_.size(); ++i) {
       HeadPart p{Role::joint, g_[all_[i].value].name, all_[i].layout, each, i, 1};
@@ -275,7 +279,9 @@ class Finding {
   }
   void center_parts() {
     heads_.levels.resize(1);
-    std::erase_if(all_, [&](const Output& o) { return o.height != heads_.levels[0].height; });
+    const HeadLevel& cells = heads_.levels[0];
+    if (!cells.anchors.empty()) refuse(cat(heads_.family.name, " has no anchors"), "leave out anchors=");
+    std::erase_if(all_, [&](const Output& o) { return o.height != cells.height || o.width != cells.width; });
     const Output heat = *std::min_element(all_.begin(), all_.end(), [&](const Output& x, const Output& y) {
       const auto likely = [&](const Output& o) {
         return (named(o, {"hm", "heat", "score", "cls"}) ? 0 : 2) + (o.features == 2);

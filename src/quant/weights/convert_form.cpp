@@ -15,7 +15,9 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr int64_t qdq_opset = 21, two_bit_opset = 25, most_block = 1 << 20;
+constexpr int64_t qdq_opset = 21, two_bit_opset = 25, most_block = 1 << 16;
+// MatMulNBits stores whole blocks: a short row in a long one would be mostly padding, however small the file is.
+constexpr int64_t usual_block = 256, most_padding = 8;
 
 // A matrix whose levels are known; its weight has a shape and a type only.
 Matrix known_matrix(int64_t outputs, int64_t depth, DType scales, const BlockFormat& format) {
@@ -130,6 +132,9 @@ class FormConverter {
     if (c.why.empty()) c.why = target->why_not;
     const int64_t axis = attrs->axis < 0 ? attrs->axis + 2 : attrs->axis;
     if (c.why.empty() && target->columns_are_outputs != (axis == 0)) c.why = "its blocks lie along the outputs";
+    if (const int64_t block = c.matrix.format.block;
+        c.why.empty() && block > usual_block && block / most_padding > c.matrix.depth())
+      c.why = "its blocks are much longer than its rows";
     if (c.why.empty() && c.matrix.depth() % c.matrix.format.block != 0 &&
         std::any_of(target->uses.begin(), target->uses.end(),
                     [](const WeightUse& u) { return u.kind == WeightUse::Kind::gather; }))

@@ -21,7 +21,7 @@ size_t samples_to_judge(const Graph& g) {
     if (g[v].fact.has_rank())
       for (const Dim d : g[v].fact.shape())
         elements *= static_cast<double>(d.is_literal() ? d.literal() : assumed_size);
-    bytes += elements;
+    bytes = std::min(most_output_bytes, bytes + elements);  // also where sizes are so large that the sum is no number
   }
   return static_cast<size_t>(
       std::clamp(most_output_bytes / bytes, static_cast<double>(least_samples), static_cast<double>(most_samples)));

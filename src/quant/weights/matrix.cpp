@@ -81,7 +81,7 @@ void Matrix::for_solved_blocks(
   const auto width = static_cast<size_t>(outputs()), places = static_cast<size_t>(depth());
   const auto count = static_cast<size_t>(blocks()), block = static_cast<size_t>(format.block);
   std::vector<BlockScale> scales(width);
-  std::vector<uint8_t> levels(block * width);
+  std::vector<uint8_t> levels(std::min(block, places) * width);
   for (size_t b = 0; b < count; ++b) {
     const size_t rows = std::min(block, places - b * block);
     for (size_t n = 0; n < width; ++n) {

@@ -9,6 +9,7 @@
 #include "staging/export/assumptions.h"
 #include "staging/joins/staged_list.h"
 #include "staging/machine/interpreter.h"
+#include "support/free_names.h"
 
 namespace cameo::staging {
 
@@ -148,12 +149,6 @@ V guarded(Machine& s, V value, const Machine::Check& check) {
   s.graph.set_name(s.graph[out.id].def, cat("assert: ", check.message));
   return out;
 }
-// What a program returns may be called like an input, as a cache that it was given: "x", "x_1", ...
-std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
-  std::string name = wanted;
-  for (size_t i = 1; !taken.insert(name).second; ++i) name = cat(wanted, "_", i);
-  return name;
-}
 }  // namespace
 
 void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
@@ -174,8 +169,10 @@ void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& o
     for (const ValueId v : g[g.main()].inputs)
       if (g[v].name == name)
         throw error("use.output-names", cat("an output cannot be called '", name, "': an input is"));
-  std::set<std::string> taken(options.output_names.begin(), options.output_names.end());
-  for (const ValueId v : g[g.main()].inputs) taken.insert(g[v].name);
+  // What a program returns may be called like an input, as a cache that it was given: "x", "x_1", ...
+  support::FreeNames names(1);
+  for (const std::string& name : options.output_names) names.take(name);
+  for (const ValueId v : g[g.main()].inputs) names.take(g[v].name);
   std::vector<ValueId> ids;
   for (size_t i = 0; i < outputs.size(); ++i) {
     V v = outputs[i].value;
@@ -189,7 +186,7 @@ void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& o
     if (value.kind != ir::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() ||
         !value.name.empty())
       v = s.copy_of(v, g.main());
-    g.label(v.id).name = i < options.output_names.size() ? options.output_names[i] : free_name(taken, outputs[i].name);
+    g.label(v.id).name = i < options.output_names.size() ? options.output_names[i] : names.give(outputs[i].name);
     ids.push_back(v);
   }
   g.set_region_outputs(g.main(), std::move(ids));
