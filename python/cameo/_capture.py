@@ -150,11 +150,11 @@ def seen_data():
 
 @contextlib.contextmanager
 def state_kept(model):
-    """Buffers that the model writes to, or has others in the place of, are afterwards as they were."""
-    owners = list(model.modules()) if isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule) else []
-    before = [(m, name, t, t.clone()) for m in owners for name, t in m._buffers.items() if t is not None and not t.is_meta and not t.is_inference()]
+    """Buffers that the model writes to, or has others in the place of, are afterwards as they were. Gives a function that names the latter."""
+    owners = dict(model.named_modules()) if isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule) else {}
+    before = [(m, name, t, t.clone()) for m in owners.values() for name, t in m._buffers.items() if t is not None and not t.is_meta and not t.is_inference()]
     try:
-        yield
+        yield lambda: [f"{path}.{name}".lstrip(".") for path, m in owners.items() for owner, name, t, _ in before if owner is m and m._buffers.get(name) is not t]
     finally:
         for owner, name, t, values in before:
             if owner._buffers.get(name) is not t:
@@ -201,6 +201,21 @@ def exporting(answer):
     finally:
         if asked and before:
             asked.__code__ = before
+
+
+@contextlib.contextmanager
+def fused(model):
+    """PyTorch's own fused attention, as it is used outside of an export. Gives whether this model may use it."""
+    mha = getattr(torch.backends, "mha", None)
+    may = mha is not None and isinstance(model, torch.nn.Module) and any(isinstance(m, (torch.nn.TransformerEncoder, torch.nn.TransformerEncoderLayer)) for m in model.modules())
+    before = mha.get_fastpath_enabled() if mha and may else False
+    if mha and may:
+        mha.set_fastpath_enabled(True)
+    try:
+        yield may
+    finally:
+        if mha and may:
+            mha.set_fastpath_enabled(before)
 
 
 @contextlib.contextmanager

@@ -79,6 +79,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         job.custom_translation_table = custom_translation_table
         job.training, job.strict, job.capture = training, strict, capture
         job.example_outputs = example_outputs
+        job.fall_back = fallback is True
         if capture == "auto" and dynamo and not isinstance(model, _live.SCRIPTED):
             job.capture = "export"
         result = _live.export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dynamic_shapes)
@@ -120,6 +121,7 @@ class _Job:
     training: str
     strict: bool
     capture: str
+    fall_back = False  # dynamo=True, fallback=True: the other ways of capture where torch.export does not do
     raised = None  # what the caller's progress raised: no way of capture is to blame
 
     def told(self, progress):

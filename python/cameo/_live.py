@@ -71,7 +71,7 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
 
 def _first_that_holds(model, bound, names, input_names, output_names, axes, job):
     """Tries the ways of capture in order. What a trace froze, or what is right at some sizes only, gives way to one that holds."""
-    ways = _ways(model, job.capture)
+    ways = _ways(model, job)
     tried: list = []
     held_back: list = []
     for way in ways:
@@ -147,7 +147,7 @@ def _refused(model, bound, tried):
         return own
     if told is not None:
         return _told_with_the_others(told, tried)
-    hint = 'capture="auto" without dynamo=True tries trace and script as well' if len(tried) == 1 and not isinstance(model, (torch.export.ExportedProgram, *SCRIPTED)) else ""
+    hint = 'fallback=True, or capture="auto" without dynamo=True, tries trace and script as well' if len(tried) == 1 and not isinstance(model, (torch.export.ExportedProgram, *SCRIPTED)) else ""
     error = failure("export.capture", "the model runs, but cannot be captured", hint=hint, more=[
         warning("export.capture", f"{way}: {why}") for way, why, _ in tried])
     error.__cause__ = tried[0][2]
@@ -164,12 +164,14 @@ def _told_with_the_others(told, tried):
     return error
 
 
-def _ways(model, wanted):
+def _ways(model, job):
     if isinstance(model, torch.export.ExportedProgram):
         return ["export"]
     if isinstance(model, SCRIPTED):
         return ["script"]
-    return ["trace", "export", "script"] if wanted == "auto" else [wanted]
+    if job.fall_back and job.capture == "export":
+        return ["export", "trace", "script"]
+    return ["trace", "export", "script"] if job.capture == "auto" else [job.capture]
 
 
 def _attempt(model, bound, way, names, input_names, output_names, axes, job, told=True):
@@ -179,8 +181,9 @@ def _attempt(model, bound, way, names, input_names, output_names, axes, job, tol
     with _capture.mode(model, job.training, job.findings), quiet, _capture.plain(told), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
         steps.next()
         started = time.perf_counter()
-        with _capture.state_kept(model):
+        with _capture.state_kept(model) as replaced:
             captured = _captured(model, bound, way, axes)
+            _dropped_state(captured, replaced(), job)
             captured.expected = captured.expected and _capture.apart(model, captured.expected)
         job.findings.append(note("export.captured", f"captured by {way}"))
         capture_s = time.perf_counter() - started - captured.archive_s
@@ -199,6 +202,16 @@ def _attempt(model, bound, way, names, input_names, output_names, axes, job, tol
             _verified(verify, model, bound, captured, result, axes, job)
             result.seconds["verify"] = time.perf_counter() - started
     return result
+
+
+def _dropped_state(captured, replaced, job):
+    """A trace does not see that a module gets another tensor for a buffer (self.mean = self.mean * 0.9 + ...)."""
+    if captured.how != "trace" or not replaced:
+        return
+    what = f"the program puts other tensors in the place of {', '.join(replaced)}"
+    if job.options["state_outputs"]:
+        raise failure("export.dropped-state", f"{what}, which a trace does not see", hint='capture="export" gives them as outputs; so does a trace of self.mean.copy_(...)')
+    captured.findings.append(warning("export.dropped-state", f"{what}, and a model keeps nothing between runs: dropped", hint="state='outputs' gives them as outputs"))
 
 
 def _verified(verify, model, bound, captured, result, axes, job):
@@ -329,7 +342,8 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     result.recorded, result.report_json, result.bound = recorded, report, bound
     result.seconds["export"] = time.perf_counter() - started
     result.handed_over, result.renamed = options, renamed
-    result.findings += _fixed_axes(bound, names, axes, model)
+    result.fixed_sizes, told = _fixed_axes(bound, names, axes, model)
+    result.findings += told
     return result
 
 
@@ -378,14 +392,15 @@ def _types_of_kept(captured, axes, lowerings, options):
 
 
 def _fixed_axes(bound, names, axes, model):
-    """A line for each axis that was asked to be dynamic and is not."""
+    """The names of sizes that were asked to be dynamic and are not, and a line for each axis."""
     shapes = {i.name: i.shape for i in model.inputs}
     is_program = isinstance(bound.model, torch.export.ExportedProgram)
     hint = "torch.export.export(..., dynamic_shapes=...) decides it, before the program is given to Cameo" if is_program else ""
-    return [warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{arguments.size_name(text)[0]}'), and is fixed at {shapes[name][axis]}",
-                    "the program, as it was captured, works with this size only", hint)
-            for leaf, name in zip(bound.tensors, names) for axis, text in axes.get(leaf.path, {}).items()
-            if shapes.get(name) is not None and isinstance(shapes[name][axis], int)]
+    fixed = [(name, axis, arguments.size_name(text)[0]) for leaf, name in zip(bound.tensors, names) for axis, text in axes.get(leaf.path, {}).items()
+             if shapes.get(name) is not None and isinstance(shapes[name][axis], int)]
+    return {size for _, _, size in fixed}, [
+        warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{size}'), and is fixed at {shapes[name][axis]}",
+                "the program, as it was captured, works with this size only", hint) for name, axis, size in fixed]
 
 
 def to_model(captured, options):

@@ -25,6 +25,7 @@ class ExportResult:
         self.program = None  # of capture="export": the ExportedProgram
         self.bound = None
         self.handed_over = None  # options of the export from a live module
+        self.fixed_sizes = set()  # names of sizes that were to be dynamic, and that the program fixes
         self.renamed = {}  # weights that got names of the caller's: new name -> name in the state dict
         self._session: Any = None
         self._kernels = None  # of the caller's own, for verification and calls

@@ -5,6 +5,7 @@ import itertools
 import torch
 
 from . import _cameo, _capture
+from ._arguments import size_name
 from ._cameo import Error
 from ._findings import failure, note, warning
 from ._float_layers import float_layers
@@ -138,12 +139,32 @@ def verify(model, bound, captured, result, axes, job):
     if bound.float_layers:
         _rounded_by_pytorch(model, bound, tensors, expected, result)
     _only_while_exported(model, bound, tensors, expected, result)
+    _fused_otherwise(model, bound, tensors, expected, result)
     trial = _Trial(model, bound, captured, result, axes, job, runner)
-    if axes:
+    if result.fixed_sizes and (job.capture == "export" or isinstance(model, torch.export.ExportedProgram)):  # else another way may keep them dynamic
+        trial.pinned()
+        axes = trial.axes = {path: {a: n for a, n in named.items() if size_name(n)[0] not in result.fixed_sizes} for path, named in axes.items()}
+    if any(axes.values()):
         trial.other_sizes()
         trial.at(inputs_at_one(bound, axes))
         trial.at(where_conditions_turn(bound, axes, captured))
     trial.other_values(tensors, expected)
+
+
+def _fused_otherwise(model, bound, tensors, expected, result):
+    """Warns where PyTorch's fused attention, which only works outside of exports, gives other numbers: it leaves out what is padded."""
+    with _capture.fused(model) as may:
+        if not may:
+            return
+        try:
+            own = call_outputs(model, bound, tensors)
+        except Exception:  # nothing to compare with
+            return
+        wrong = next((c for c in (compare(info.name, got, wanted) for info, got, wanted in zip(result.model.outputs, expected, own)) if not c.ok), None)
+        if wrong and not _is_random(model, bound, tensors):
+            result.findings.append(warning("verify.fused", f"outside of an export PyTorch gives another '{wrong.name}': {wrong.why}",
+                                           "its fused nn.TransformerEncoder gives zeros in padded places, and the model computes them",
+                                           "compare the other places, or after torch.backends.mha.set_fastpath_enabled(False)"))
 
 
 def _rounded_by_pytorch(model, bound, tensors, expected, result):
@@ -345,9 +366,9 @@ class _Trial:
             self._differs(failed[0], f"with {told(failed[0][0])} the result fails: {first_line(failed[1])}")
         else:
             self.result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))
-            self._pinned()
+            self.pinned()
 
-    def _pinned(self):
+    def pinned(self):
         """Names what an axis is tied to: another one that is not declared, as the batch of a cache."""
         for (path, axis, name), others, tensors in together(self.bound, self.axes):
             try:
