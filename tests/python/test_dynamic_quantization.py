@@ -77,6 +77,22 @@ def test_lstm(cameo, tmp_path, flags, direction):
     assert "DynamicQuantizeLSTM" in [n.op_type for n in model.graph.node]
 
 
+@pytest.mark.parametrize("hidden", [16, 40])
+def test_lstm_of_several_sequences(cameo, tmp_path, hidden):
+    """onnxruntime takes the range of a state over the sequences that one thread computes, and differs from itself by threads: with a thread for each, it is ours."""
+    nodes = [helper.make_node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=hidden, name="lstm")]
+    weights = {"w": 0.3 * normal(1, 4 * hidden, 8), "r": 0.3 * normal(1, 4 * hidden, hidden, seed=1), "b": 0.1 * normal(1, 8 * hidden)}
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 9, 4, 8)], [floats("y", 9, 1, 4, hidden), floats("h", 1, 4, hidden)], weights)
+    feeds = {"x": normal(9, 4, 8, seed=4)}
+    quantized(cameo, tmp_path, feeds, most=0.05)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 4
+    theirs = onnxruntime.InferenceSession(str(tmp_path / "q.onnx"), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    ours = np.load(tmp_path / "out.npz")
+    for name, wanted in zip(("y", "h"), theirs):
+        assert np.abs(ours[name] - wanted).max() <= 1e-5
+
+
 def test_a_model_without_constant_weights_stays_as_it_is(cameo, tmp_path):
     saved(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "x"], ["y"])], [floats("x", 8, 8)], [floats("y", 8, 8)], {})
     done = cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--dynamic")

@@ -1,6 +1,7 @@
 // com.microsoft's DynamicQuantizeLSTM: weights are bytes, [directions, inputs, 4 * hidden], with a scale for each
 // direction or each column; the data, and before every step the state, are rounded to bytes by their range.
-// onnxruntime takes the range of a state over as many sequences as a thread computes; here each sequence has its own.
+// onnxruntime takes the range of a state over as many sequences as a thread computes, so that its results depend on the
+// number of threads; here each sequence has its own range, as onnxruntime's with a thread for each.
 #include "ops/generated/microsoft.h"
 #include "ops/nn/recurrent_cell.h"
 #include "ops/op_def.h"
