@@ -33,7 +33,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
     types     {"mylib::op": "f32[batch,3]"} for operators that `fallback` keeps: the type of what they give, ";" between several,
-              "arg0" for that of the first argument; a list is for the calls in order. A trace knows them already
+              "arg0" for that of the first argument; a list is for the calls in order. Live models know them already
     kernels   {"my.domain::Op": function}, as Session takes them: verification runs them for operators of your own
     progress  function(what, done, all), called now and then while the captured program becomes a model; False stops the export
     """

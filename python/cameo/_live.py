@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from . import _arguments as arguments
-from . import _caches, _cameo, _capture
+from . import _caches, _cameo, _capture, _seen_results
 from ._compiled import plain_parts
 from ._findings import error_of, failure, note, warning
 from ._progress import Steps
 from ._result import ExportResult
+from ._subclasses import plain_weights
 
 SCRIPTED = (torch.jit.ScriptModule, torch.jit.ScriptFunction)
 
@@ -63,7 +64,7 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
         for count in _caches.fixed_counts(value) if _caches.is_cache(value) else ():
             job.findings.append(warning("export.fixed-count", f"a sliding layer of the cache has seen {count} tokens, and the model counts on from there in every run",
                                         "the count is a number, which an export fixes", "give position_ids (and cache_position, if forward has it) as inputs"))
-    with plain_parts(model) as found:
+    with plain_parts(model) as found, plain_weights(model):
         if found:
             job.findings.append(note("export.unwrapped", "parts of the model are compiled by torch.compile: what is inside was exported"))
         return _first_that_holds(model, bound, names, input_names, output_names, axes, job)
@@ -331,7 +332,7 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     lowerings.learn(captured)
     options |= lowerings.options()
     if options.get("fallback") not in (None, "none"):
-        options["types"] = options.get("types", []) + _types_of_kept(captured, axes, lowerings, options)
+        options["types"] = options.get("types", []) + _types_of_kept(captured, bound, axes, lowerings, options)
     started = time.perf_counter()
     model, recorded, report = to_model(captured, options)
     extra = given_names[len(tensors):]
@@ -373,13 +374,15 @@ def _tied(bound, names, axes, result):
     return tied
 
 
-def _types_of_kept(captured, axes, lowerings, options):
-    """What a trace saw operators give that have no lowering: the ranks, and the sizes where no axis is dynamic."""
-    if captured.how != "trace":
-        return []  # torch.export's programs know; scripts do not
+def _types_of_kept(captured, bound, axes, lowerings, options):
+    """What a trace, or a run of a script, saw operators give that have no lowering: the ranks, and the sizes where no axis is dynamic."""
+    if captured.how == "export":
+        return []  # its programs know
     declared = {t.split("=")[0] for t in options.get("types", [])} | set(lowerings.options().get("lowering_names", ()))
     known = {row[0].split(".")[0] for row in _cameo.operators(False)} | declared
     out = []
+    if captured.how == "script":
+        return [f"{op}={text}" for op, text in _seen_results.of_a_run(bound, known, axes).items()]
     for op, results in captured.results_of_operators():
         if op in known or op.startswith("prim::") or any(dtype is None or sizes is None for dtype, sizes in results):
             continue

@@ -107,6 +107,47 @@ def test_a_list_of_results(capture):
     assert shapes(result) == [("f32", [2, 2])] and len(result.model.nodes[0].outputs) == 2
 
 
+@torch.library.custom_op("fallback_test::same", mutates_args=())
+def same(x: torch.Tensor) -> torch.Tensor:
+    return x + 0
+
+
+@same.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class Kept(torch.nn.Module):
+    """Lists taken apart, by index, joined; and a call inside of the call of another that gives more."""
+
+    def forward(self, x):
+        first, second = torch.ops.fallback_test.pieces(torch.ops.fallback_test.same(x), 2)
+        some = torch.ops.fallback_test.pieces(x, 2)
+        pair, _ = torch.ops.fallback_test.pair(torch.ops.fallback_test.same(first * second), 2)
+        return torch.cat(torch.ops.fallback_test.pieces(x, 2), 0).softmax(-1), some[0].transpose(0, 1) * some[1].t(), pair.flatten(1)
+
+
+def _kernels():
+    return {"fallback_test::pieces": lambda x, **n: tuple(c.numpy() for c in torch.from_numpy(x).chunk(2, -1)), "fallback_test::same": lambda x: x,
+            "fallback_test::pair": lambda x, **n: (x[:, :2], x.sum(1).astype("int64"))}
+
+
+@pytest.mark.parametrize("capture", ["trace", "export", "script"])
+@pytest.mark.parametrize("axes", [None, {"x": {0: "batch"}}])
+def test_lists_and_calls_inside_of_calls(capture, axes):
+    result = cameo.export(Kept(), (X,), capture=capture, fallback="custom", dynamic_axes=axes, kernels=_kernels())
+    assert result.verification.ok and all(d == "f32" and len(s) == 2 for d, s in shapes(result))
+    counts = {n.op: len(n.outputs) for n in result.model.nodes}
+    assert counts["same"] == 1 and counts["pair"] == 2 and counts["pieces"] == 2 and "SequenceConstruct" not in counts
+
+
+def test_a_list_of_a_scripted_archive_is_declared(tmp_path):
+    torch.jit.script(Kept()).save(tmp_path / "net.pt")
+    types = {"fallback_test::pieces": "f32[batch,2];f32[batch,2]", "fallback_test::same": "arg0", "fallback_test::pair": "f32[batch,2];i64[batch]"}
+    result = cameo.export(tmp_path / "net.pt", ("x=f32[batch,4]",), fallback="custom", verify=False, types=types)
+    assert shapes(result) == [("f32", ["2*batch", 2]), ("f32", [2, "batch"]), ("f32", ["batch", 2])]
+
+
 @pytest.mark.parametrize("fallback", ["custom", "aten"])
 def test_what_writes_to_its_arguments_is_refused(fallback):
     class Bumped(torch.nn.Module):

@@ -39,10 +39,15 @@ std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> at
 }
 
 int64_t Lower::rank(V x) const {
-  if (!fact(x).has_rank())
-    throw error("lower.unknown-rank", "the number of dimensions of a tensor must be known here")
-        .help("give all inputs' shapes with --input");
-  return On::rank(x);
+  if (fact(x).has_rank()) return On::rank(x);
+  const Error unknown = error("lower.unknown-rank", "the number of dimensions of a tensor must be known here");
+  const ir::Value& v = graph()[x.id];
+  if (v.kind != ir::Value::Kind::node_output || !graph()[v.def].op->is_opaque())
+    throw Error(unknown).help("give all inputs' shapes with --input");
+  const OpInfo& kept = *graph()[v.def].op;
+  throw Error(unknown)
+      .why(cat("it is what ", kept.domain, "::", kept.name, " gives, which is kept as a node"))
+      .help(cat("--type declares it: '", kept.domain, "::", kept.name, "=f32[batch,3]'"));
 }
 
 void Lower::need_rank(V x, int64_t least, std::string_view what) const {

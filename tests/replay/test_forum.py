@@ -160,3 +160,48 @@ def test_detections_above_a_threshold():
     for dynamo in (False, True):
         result = cameo.export(model, (torch.randn(1, 3, 32, 32),), dynamo=dynamo, dynamic_axes={"image": {2: "h", 3: "w"}})
         agrees(result, model, torch.randn(1, 3, 24, 40))
+
+
+class Bytes(torch.Tensor):
+    """A weight as torchao quantizes it: bytes and scales in a tensor of its own kind."""
+
+    @staticmethod
+    def __new__(cls, data, scale):
+        return torch.Tensor._make_wrapper_subclass(cls, data.shape, dtype=scale.dtype, requires_grad=False)
+
+    def __init__(self, data, scale):
+        self.data_, self.scale_ = data, scale
+
+    def __tensor_flatten__(self):
+        return ["data_", "scale_"], None
+
+    @classmethod
+    def __tensor_unflatten__(cls, inner, _context, _size, _stride):
+        return cls(inner["data_"], inner["scale_"])
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is nn.functional.linear:
+            x, w, bias = args
+            return x @ w.data_.to(x.dtype).t() * w.scale_.flatten() + bias
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.detach.default:
+            return cls(args[0].data_, args[0].scale_)
+        raise NotImplementedError(function)
+
+
+@pytest.mark.parametrize("capture", ["auto", "trace", "export"])
+def test_weights_of_a_kind_of_their_own(capture):
+    """torchao's quantize_ leaves such weights: their bytes are in the model, and the module is as it was afterwards."""
+    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 64)).eval()
+    for layer in (model[0], model[2]):
+        scale = layer.weight.detach().abs().amax(1, keepdim=True) / 127
+        layer.weight = nn.Parameter(Bytes((layer.weight.detach() / scale).round().to(torch.int8), scale), requires_grad=False)
+    before = model[0].weight
+    result = cameo.export(model, (torch.randn(3, 64),), capture=capture, dynamic_axes={"input": {0: "b"}})
+    assert result.verification.ok and result.model.statistics["bytes_by_dtype"]["i8"] == 2 * 64 * 32
+    assert model[0].weight is before and type(model[0]) is nn.Linear and list(model[0]._parameters) == ["weight", "bias"] and not model[0]._buffers
+    agrees(result, model, torch.randn(5, 64))

@@ -111,7 +111,6 @@ std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s,
     operands.add(s && i < s->params.size() ? s->params[i].name : cat("arg", i), args.positional[i]);
   for (const auto& [key, value] : args.keywords) operands.add(std::string(key), value);
   while (!operands.inputs.empty() && !operands.inputs.back()) operands.inputs.pop_back();
-  const size_t results = s ? s->returns.size() : std::max<size_t>(results_wanted_, 1);
   if (aten) {
     operands.attrs.insert(operands.attrs.begin(),
                           {"operator", std::string(base.starts_with("aten::") ? after(base, "::") : base)});
@@ -125,6 +124,10 @@ std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s,
   const DType assumed = typed == operands.inputs.end() ? DType::undefined : on.dtype(*typed);
   const std::vector<Type> declared =
       options.types.empty() ? std::vector<Type>() : declared_types(*this, base, foreign_calls(graph, base), s, args);
+  // More types than the program has names for: those of one result that is a list.
+  const size_t names = s ? s->returns.size() : std::max<size_t>(results_wanted_, 1);
+  const bool is_list = !s && names == 1 && declared.size() > 1;
+  const size_t results = is_list ? declared.size() : names;
   const NodeId n = graph.add_node(on.region(), op, nullptr, std::move(operands.inputs), std::max<size_t>(results, 1));
   graph.set_extra(n, std::move(operands.attrs));
   if (const Lowering named(*this, full); on.on_node) on.on_node(n);
@@ -148,6 +151,7 @@ std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s,
     else if (kind == SchemaType::Kind::tensor) out.push_back(tensor(v));
     else out.push_back(poison(cat("the result of ", full, " is not a tensor, and was kept as a foreign node")));
   }
+  if (is_list) return {list(std::move(out))};
   return out;
 }
 

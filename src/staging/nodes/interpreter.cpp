@@ -132,7 +132,8 @@ std::vector<Value> NodeInterpreter::unsigned_call(const Target& target, CallArgs
 
 // An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
 std::vector<Value> NodeInterpreter::custom_call(const Target& target, json::Value n, CallArgs args) {
-  auto out = unsigned_call(target, std::move(args), n["outputs"].size());
+  const auto pieces = pieces_of(n);
+  auto out = unsigned_call(target, std::move(args), pieces ? static_cast<size_t>(*pieces) : n["outputs"].size());
   const std::string name = cat(target.ns, "::", target.op);
   if (program_.is_training_ir() && s.options.fallback != Fallback::none && s.told.first(cat("custom ", name)))
     sink_.warn("pt2.custom-writes", cat("should ", name, " write to its arguments, then that is lost"), s.here()).hint =

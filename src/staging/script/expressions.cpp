@@ -8,6 +8,7 @@
 namespace cameo::staging {
 
 std::vector<Value> ScriptInterpreter::eval_all(ts::Exprs list) {
+  const Machine::ResultsWanted each(machine, 1);
   std::vector<Value> out;
   out.reserve(list.size());
   for (const ts::Expr* e : list) out.push_back(eval(*e));

@@ -78,6 +78,7 @@ Value ScriptInterpreter::call(const ts::Call& c) {
   const auto args = [&] {
     CallArgs a;
     a.positional = eval_all(c.args);
+    const Machine::ResultsWanted each(machine, 1);
     for (const auto& k : c.keywords) a.keywords.emplace_back(k.name, eval(*k.value));
     pos_ = c.pos;
     return a;

@@ -88,9 +88,13 @@ void ScriptInterpreter::assign(const ts::Assign& a) {
     }
     case ts::AssignForm::results:
     case ts::AssignForm::unpack: {
-      const Machine::ResultsWanted wanted(machine, a.form == ts::AssignForm::results ? a.targets.size() : 1);
+      // An operator without a signature gives as many results, or a list of as many, as there are names for.
+      const auto* call = a.values[0]->as<ts::Call>();
+      const bool op = call && call->callee->kind == ts::ExprKind::op;
+      const Machine::ResultsWanted wanted(machine, op ? a.targets.size() : 1);
       const Value all = eval(*a.values[0]);
-      auto parts = machine.unpack(all, a.targets.size());
+      const bool alone = op && a.targets.size() == 1 && all.is<TensorRef>();
+      auto parts = alone ? std::vector<Value>{all} : machine.unpack(all, a.targets.size());
       for (size_t i = 0; i < parts.size(); ++i) store(a.targets[i], std::move(parts[i]));
       return;
     }
