@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Models for lint_truth.py: published architectures with random weights, exported by `cameo export` in three forms each, with inputs and PyTorch's outputs.
 
-usage: lint_models.py PLACE [--set mended|first|second|third|fourth|fifth] [--cameo build/release/cameo] [--only TEXT] [--size 64]
+usage: lint_models.py PLACE [--set mended|first|second|third|fourth|fifth|sixth] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
 Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
 `first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
@@ -60,8 +60,13 @@ HELD_OUT = {
         "transformers": ("chinese_clip_vision_model metaclip_2_vision_model clipseg_vision_model altclip_text_model groupvit_vision_model maskformer-swin ministral3 hunyuan_v1_dense seed_oss "
                          "vaultgemma xlm-roberta-xl cwm bridgetower_text_model tapas pp_lcnet_v3 vitdet uvdoc_backbone granite_swa"),
         "timm": ("test_vit2 test_vit4 test_convnext2 test_convnext3 test_efficientnet_ln fastvit_mci0 eca_halonext26ts edgenext_small mobileone_s1 cpubone_t0 resnet14t "
-                 "pvt_v2_b1 repvit_m0_9 tf_mobilenetv3_small_minimal_100 selecsls42b semnasnet_050")}}
-NETS = {"third": "lint_layers_third", "fourth": "lint_layers_fourth", "fifth": "lint_layers_fifth"}
+                 "pvt_v2_b1 repvit_m0_9 tf_mobilenetv3_small_minimal_100 selecsls42b semnasnet_050")},
+    "sixth": {
+        "torchvision": "shufflenet_v2_x2_0 mnasnet1_3",
+        "transformers": "mamba mixtral olmoe mlcd_vision_model sam_vision_model xlstm",
+        "timm": ("test_coatnet test_maxvit test_vit_relpos test_efficientnet_evos convnext_zepto_rms mobilenetv2_035 mobilenetv4_conv_small_035 lcnet_050 mnasnet_050 starnet_s050 gcvit_xxtiny "
+                 "coatnet_pico_rw_224 xcit_nano_12_p16_224 vit_tiny_patch16_224 vit_tiny_patch16_dinov3_qkvb resnet26t efficientnet_es")}}
+NETS = {"third": "lint_layers_third", "fourth": "lint_layers_fourth", "fifth": "lint_layers_fifth", "sixth": "lint_layers_sixth"}
 FORMS = {"fixed18": (18, False), "batch18": (18, True), "fixed13": (13, False)}
 # Of the third set: other opsets, and on every second turn one by an exporter of PyTorch's own.
 THIRD = ({"fixed16": (16, False), "script14": (14, "script")}, {"fixed11": (11, False)}, {"batch20": (20, True), "dynamo18": (18, "dynamo")}, {"fixed17": (17, False)},
@@ -71,6 +76,10 @@ THIRD = ({"fixed16": (16, False), "script14": (14, "script")}, {"fixed11": (11, 
 FOURTH = ({"fixed12": (12, False)}, {"batch19": (19, True), "script13": (13, "script")}, {"fixed15": (15, False)}, {"half18": (18, "half")}, {"fixed22": (22, False), "script16": (16, "script")},
           {"dynamo19": (19, "dynamo"), "fixed14": (14, False)}, {"int8": (17, "int8")}, {"batch16": (16, True)}, {"script17": (17, "script"), "fixed20": (20, False)})
 
+# Of the sixth set: opsets before and after those of the others, too.
+SIXTH = ({"fixed10": (10, False), "script15": (15, "script")}, {"fixed23": (23, False)}, {"batch14": (14, True)}, {"dynamo18": (18, "dynamo"), "fixed9": (9, False)}, {"half19": (19, "half")},
+         {"fixed18": (18, False), "script18": (18, "script")}, {"batch21": (21, True)}, {"int8": (18, "int8")}, {"dynamo20": (20, "dynamo"), "fixed24": (24, False)}, {"script12": (12, "script")})
+
 
 def forms_of(turn, which):
     """Those that lint_truth.py tries: fixed sizes at opset 18, and one of the two other forms by turns."""
@@ -78,6 +87,8 @@ def forms_of(turn, which):
         return FORMS
     if which in ("fourth", "fifth"):
         return FOURTH[turn % len(FOURTH)]
+    if which == "sixth":
+        return SIXTH[turn % len(SIXTH)]
     return THIRD[turn % len(THIRD)] if which == "third" else {f: FORMS[f] for f in ("fixed18", ("batch18", "fixed13")[turn % 2])}
 
 

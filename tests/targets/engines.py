@@ -78,12 +78,12 @@ def ncnn(path):
                 raise RuntimeError("ncnn does not load what pnnx wrote")
             extractor = net.create_extractor()
             fed, given = _batch_axes(pathlib.Path(folder) / "m_ncnn.py")
-            for name, array in zip(net.input_names(), feeds.values()):
+            for name, array in zip(sorted(net.input_names(), key=_number), feeds.values()):
                 if array.dtype.kind in "iu":
                     array = array.astype(np.int32)  # ncnn reads indices as such
                 extractor.input(name, engine.Mat(np.ascontiguousarray(array), batch_index=fed.get(name, _NO_BATCH)).clone())
             out = []
-            for name in net.output_names():
+            for name in sorted(net.output_names(), key=_number):  # net lists them as layers give them
                 code, got = extractor.extract(name)
                 if code:
                     raise RuntimeError(f"ncnn fails with {code}")
@@ -132,6 +132,11 @@ def tflite(path):
 def _either_order(array):
     """onnx2tf writes pictures with their channels last; whether it did is not in the file."""
     return (array, array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1))) if 3 <= array.ndim <= 5 else array
+
+
+def _number(name):
+    """Of out0, out1, ..., as pnnx calls what the model has in that order."""
+    return int(re.sub(r"\D", "", name) or 0)
 
 
 _NO_BATCH = 233  # pnnx's number for "none of the axes"
