@@ -19,6 +19,7 @@ from ._archive import STAMP, lendable, lent
 from ._findings import note
 from ._watch import watching
 
+_TOLD: dict = {}  # warnings of traced models: a model is traced several times, and warns once
 LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
 
@@ -308,8 +309,8 @@ def trace(model, bound):
         finally:
             _trace._trace_module_map = old_map
     for w in recorded:
-        if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning)):
-            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+        if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning, FutureWarning)):  # the tracer reads attributes that nobody else does
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, registry=_TOLD)
     out.constants = constant_places(recorded)
     out.conditions = {n for f in out.frozen for n in f.numbers}
     out.module = module

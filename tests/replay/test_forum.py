@@ -1,4 +1,6 @@
 """Programs of the kind that people post with the question how they are exported: each with the arguments that they write."""
+import warnings
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -160,6 +162,21 @@ def test_detections_above_a_threshold():
     for dynamo in (False, True):
         result = cameo.export(model, (torch.randn(1, 3, 32, 32),), dynamo=dynamo, dynamic_axes={"image": {2: "h", 3: "w"}})
         agrees(result, model, torch.randn(1, 3, 24, 40))
+
+
+def test_warnings_of_the_model_come_once():
+    class Talks(nn.Module):
+        @property
+        def old_name(self):
+            warnings.warn("old_name is deprecated", FutureWarning, stacklevel=2)
+
+        def forward(self, x):
+            warnings.warn("the model says something", stacklevel=1)
+            return x * 2
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        cameo.export(Talks().eval(), (torch.randn(2, 3),), dynamic_axes={"x": {0: "b"}}, verify=False)
+    assert [str(w.message) for w in told if "says" in str(w.message) or "old_name" in str(w.message)] == ["the model says something"]
 
 
 class Bytes(torch.Tensor):
