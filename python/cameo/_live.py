@@ -248,8 +248,10 @@ def _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job):
     job.output_axes = []
     for value, named in by_name.items():
         meant = [b for b, n in zip(bound.tensors, names) if value in (n, b.path)]
-        if not meant and "*" in value:  # "past_key_values.*.keys": inputs inside of containers, by path
-            meant = [b for b, n in zip(bound.tensors, names) if fnmatch.fnmatchcase(b.path, value) or fnmatch.fnmatchcase(n, value)]
+        inside = not meant and value not in output_names and any(b.path.startswith(f"{value}.") for b in bound.tensors)  # a container: all that is in it
+        if not meant and ("*" in value or inside):  # "past_key_values.*.keys": inputs inside of containers, by path
+            path = f"{value}.*" if inside else value
+            meant = [b for b, n in zip(bound.tensors, names) if fnmatch.fnmatchcase(b.path, path) or fnmatch.fnmatchcase(n, path)]
             meant = [b for b in meant if any(-b.value.dim() <= a < b.value.dim() for a in named)] or meant  # not the counters among the tensors of a cache
             if not meant:
                 raise failure("use.dynamic-axes", f"no input is called like '{value}'", hint="the inputs are " + ", ".join(b.path for b in bound.tensors))

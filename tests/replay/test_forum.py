@@ -164,6 +164,18 @@ def test_detections_above_a_threshold():
         agrees(result, model, torch.randn(1, 3, 24, 40))
 
 
+@pytest.mark.parametrize("name", ["past_key_values", "past_key_values.*", "past_key_values.*.1"])
+def test_axes_of_a_whole_cache(name):
+    class Decoder(nn.Module):
+        def forward(self, input_ids, past_key_values):
+            return [(k + input_ids.float().sum(), v * 2) for k, v in past_key_values]
+    cache = [(torch.randn(2, 4, 3, 8), torch.randn(2, 4, 3, 8)) for _ in range(2)]
+    result = cameo.export(Decoder(), (torch.ones(2, 5).long(), cache), dynamic_axes={"input_ids": {1: "s"}, name: {2: "past"}})
+    keys, values = shapes(result)[1:3]
+    assert shapes(result)[0] == [2, "s"] and values == [2, 4, "past", 8] and keys == ([2, 4, 3, 8] if name.endswith("1") else values)
+    assert not [d for d in result.findings if d.severity == "warning"]
+
+
 def test_warnings_of_the_model_come_once():
     class Talks(nn.Module):
         @property
