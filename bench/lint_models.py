@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Models for lint_truth.py: published architectures with random weights, exported by `cameo export` in three forms each, with inputs and PyTorch's outputs.
 
-usage: lint_models.py PLACE [--set mended|first|second|third|fourth|fifth|sixth] [--cameo build/release/cameo] [--only TEXT] [--size 64]
+usage: lint_models.py PLACE [--set mended|first|second|third|fourth|fifth|sixth|idioms] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
 Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
-`first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
+`first`, and on `idioms`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
 Forms: fixed sizes at opset 18, a named batch at opset 18, fixed sizes at opset 13 (of the held-out sets the first, and one
 of the others by turns).
 What is there already is not made again.
@@ -66,7 +66,9 @@ HELD_OUT = {
         "transformers": "mamba mixtral olmoe mlcd_vision_model sam_vision_model xlstm",
         "timm": ("test_coatnet test_maxvit test_vit_relpos test_efficientnet_evos convnext_zepto_rms mobilenetv2_035 mobilenetv4_conv_small_035 lcnet_050 mnasnet_050 starnet_s050 gcvit_xxtiny "
                  "coatnet_pico_rw_224 xcit_nano_12_p16_224 vit_tiny_patch16_224 vit_tiny_patch16_dinov3_qkvb resnet26t efficientnet_es")}}
-NETS = {"third": "lint_layers_third", "fourth": "lint_layers_fourth", "fifth": "lint_layers_fifth", "sixth": "lint_layers_sixth"}
+HELD_OUT["idioms"] = {}
+NETS = {"third": "lint_layers_third", "fourth": "lint_layers_fourth", "fifth": "lint_layers_fifth", "sixth": "lint_layers_sixth", "idioms": "lint_layers_idioms"}
+IDIOMS = {"fixed18": (18, False), "fixed13": (13, False), "script13": (13, "script")}
 FORMS = {"fixed18": (18, False), "batch18": (18, True), "fixed13": (13, False)}
 # Of the third set: other opsets, and on every second turn one by an exporter of PyTorch's own.
 THIRD = ({"fixed16": (16, False), "script14": (14, "script")}, {"fixed11": (11, False)}, {"batch20": (20, True), "dynamo18": (18, "dynamo")}, {"fixed17": (17, False)},
@@ -87,6 +89,8 @@ def forms_of(turn, which):
         return FORMS
     if which in ("fourth", "fifth"):
         return FOURTH[turn % len(FOURTH)]
+    if which == "idioms":
+        return IDIOMS
     if which == "sixth":
         return SIXTH[turn % len(SIXTH)]
     return THIRD[turn % len(THIRD)] if which == "third" else {f: FORMS[f] for f in ("fixed18", ("batch18", "fixed13")[turn % 2])}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`cameo lint` against the truth: which of many models an engine loads, runs and gets right, and which lint says it does.
 
-usage: lint_truth.py [--set mended|first|second|third|fourth|fifth|sixth] [--place build/lint] [--real build/real] [--cameo build/release/cameo]
+usage: lint_truth.py [--set mended|first|second|third|fourth|fifth|sixth|idioms] [--place build/lint] [--real build/real] [--cameo build/release/cameo]
                      [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web,tflite] [--report LABEL] [--only TEXT] [--fix] [--misses] [--recorded]
 
 Models: exports that lint_models.py left in PLACE/models, or PLACE/first and PLACE/second for the held-out sets, and (set mended) the trained models of
@@ -30,7 +30,7 @@ import lint_table  # noqa: E402
 import onnx_files  # noqa: E402
 
 ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn", "tflite")
-BYTES = {"mended": (0, 24 << 20), "first": (0, 0), "second": (24 << 20, 60 << 20), "third": (0, 0), "fourth": (0, 0), "fifth": (0, 0), "sixth": (0, 0)}  # of the trained models of a set
+BYTES = {"mended": (0, 24 << 20), "second": (24 << 20, 60 << 20), **dict.fromkeys(("first", "third", "fourth", "fifth", "sixth", "idioms"), (0, 0))}  # of the trained models of a set
 RANDOM = {"transformers_vit_mae"}  # draws random numbers: no two runs agree
 NARROW = 8e-2  # of models in half precision or 8 bits: a number that falls on the other side of a rounding is a whole level away, and goes on through the layers
 TOLERANCE = 5e-3  # of the largest number: rounding through whole models, some of them in 8 bits
@@ -75,7 +75,7 @@ def record_io(path, io, cameo):
 
 def exported(folder):
     """Of every architecture fixed sizes at opset 18, and one of the two other forms, by turns; from the third set on all that there is."""
-    if folder.name in ("third", "fourth", "fifth", "sixth"):
+    if folder.name in ("third", "fourth", "fifth", "sixth", "idioms"):
         for model in sorted(folder.glob("*.onnx")):
             if model.stem.split(".")[0] in RANDOM:
                 continue
