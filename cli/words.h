@@ -18,7 +18,8 @@ void append(std::string& out, const T& part) {
   else if constexpr (std::same_as<T, char>) out += part;
   else {
     char digits[40];  // of a double as few as read back the same
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, part).ptr);
+    const char* const end = std::to_chars(digits, digits + sizeof digits, part).ptr;
+    out.append(digits, static_cast<size_t>(end - digits));
   }
 }
 template <class... T>

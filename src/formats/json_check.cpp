@@ -223,7 +223,7 @@ class Checker {
   void refuse_twins(size_t mark) {
     const auto begin = keys_.begin() + static_cast<ptrdiff_t>(mark), end = keys_.end();
     const auto twin = [&](const Key& k) { fail_at(k.offset, cat("the key ", k.text, " comes twice")); };
-    if (end - begin <= Table::few_members) {
+    if (static_cast<uint64_t>(end - begin) <= Table::few_members) {
       for (auto i = begin; i < end; ++i)
         for (auto j = begin; j < i; ++j)
           if (i->text == j->text) twin(*i);

@@ -80,11 +80,11 @@ class Maker {
     if (sizes && p.name != "normalized_shape")
       for (const int64_t d : p_.shape) items.emplace_back(Dim(d));
     else if (t.kind == Kind::tensor || t.kind == Kind::optional)
-      for (int i = 0; i < 2; ++i) items.push_back(Arg(tensor(p.name)));
+      for (int i = 0; i < 2; ++i) items.emplace_back(tensor(p.name));
     else if (p.name == "pad" || p.name == "padding") items.assign(fixed ? static_cast<size_t>(fixed) : 2, Arg(Dim(1)));
     else if (p.name == "dims" && s_.name == "aten::permute")
       for (size_t i = p_.shape.size(); i-- > 0;) items.emplace_back(Dim(static_cast<int64_t>(i)));
-    else if (p.name == "normalized_shape") items.push_back(Arg(Dim(p_.shape.empty() ? 1 : p_.shape.back())));
+    else if (p.name == "normalized_shape") items.emplace_back(Dim(p_.shape.empty() ? 1 : p_.shape.back()));
     else items.assign(fixed ? static_cast<size_t>(fixed) : 1, of(t, p));
     return Arg::list(std::move(items));
   }

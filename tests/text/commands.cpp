@@ -168,7 +168,7 @@ Outcome run_lower(const std::string& before, const Arguments&) {
     if (std::vector<ValueId> none; add_results({a}, none), none.empty())
       others += cat(others.empty() ? "" : ", ", arg_text(a, m.graph, false));
   m.graph.set_region_outputs(m.graph.main(), outputs);
-  m.graph.label(m.graph.main()).name = "g";
+  m.graph.label(m.graph.main()).name.assign(1, 'g');
   remove_dead_code(m.graph);
   if (outputs.empty()) return {.text = others};
   return {.text = cat(print(m, false), others.empty() ? "" : cat("\nand ", others))};

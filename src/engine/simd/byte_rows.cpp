@@ -25,13 +25,14 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) int64_t look_up_64(const 
 }
 #define CAMEO_BYTES __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 
+CAMEO_BYTES inline __m512 numbers(const uint8_t* x, uint8_t flip) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip)))));
+}
+
 template <bool adds>
 CAMEO_BYTES inline __m512i sixteen(const uint8_t* x1, const uint8_t* x2, const ByteBinary& p) {
-  const auto number = [](const uint8_t* x, uint8_t flip) CAMEO_BYTES {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip)))));
-  };
-  const __m512 a = number(x1, p.a_flip), b = number(x2, p.b_flip), by = _mm512_set1_ps(p.a);
+  const __m512 a = numbers(x1, p.a_flip), b = numbers(x2, p.b_flip), by = _mm512_set1_ps(p.a);
   const __m512 v = adds ? _mm512_fmadd_ps(a, by, _mm512_fmadd_ps(b, _mm512_set1_ps(p.b), _mm512_set1_ps(p.rest)))
                         : _mm512_mul_ps(_mm512_mul_ps(_mm512_sub_ps(a, _mm512_set1_ps(p.a_zero)),
                                                       _mm512_sub_ps(b, _mm512_set1_ps(p.b_zero))),

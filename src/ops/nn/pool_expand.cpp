@@ -20,7 +20,7 @@ PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::ve
   if (!w.problem.empty()) return refuse(w.problem);
   constexpr int64_t most = 1 << 20;
   const auto sane = [](const std::vector<int64_t>& v, int64_t least) {
-    return std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x <= most; });
+    return std::all_of(v.begin(), v.end(), [least](int64_t number) { return number >= least && number <= most; });
   };
   if (!sane(kernel, 1) || !sane(w.strides, 1) || !sane(w.dilations, 1) || !sane(w.pads, 0) ||
       product(kernel) > most_taps)

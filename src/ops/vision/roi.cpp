@@ -119,8 +119,8 @@ struct RoiAlign : Rules<op::RoiAlign> {
       // Half a pixel was not subtracted before 16.
       {16, [](Upgrade& u) { u.set("coordinate_transformation_mode", std::string("output_half_pixel")); },
        [](Downgrade& d) {
-         if (d.take_string("coordinate_transformation_mode").value_or("half_pixel") != "output_half_pixel")
-           d.refuse("RoiAlign before opset 16 does not shift by half a pixel");
+         const auto mode = d.take_string("coordinate_transformation_mode");
+         if (mode != "output_half_pixel") d.refuse("RoiAlign before opset 16 does not shift by half a pixel");
        }},
   };
 };

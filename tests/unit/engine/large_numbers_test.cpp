@@ -75,7 +75,7 @@ const Case cases[] = {
     {"SumOfColumns", "g (float[40,300] x) => (float[1,300] y) <int64[1] a = {0}> { y = ReduceSum(x, a) }"},
 };
 INSTANTIATE_TEST_SUITE_P(All, LargeNumbers, testing::ValuesIn(cases),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& c) { return std::string(c.param.name); });
 
 }  // namespace
 }  // namespace cameo::tests

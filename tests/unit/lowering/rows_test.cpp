@@ -10,7 +10,8 @@ TEST(Rows, EveryRowNamesATorchOverload) {
   for (const auto name : all_row_names()) {
     const Schema* s = find_schema(name);
     EXPECT_TRUE(s) << name;
-    if (s) EXPECT_LE(find_row(name)->arity, s->params.size()) << name;
+    if (!s) continue;
+    EXPECT_LE(find_row(name)->arity, s->params.size()) << name;
   }
 }
 
