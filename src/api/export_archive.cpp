@@ -8,6 +8,7 @@
 #include "frontends/recognise.h"
 #include "frontends/text/parse.h"
 #include "ops/schema.h"
+#include "support/number_text.h"
 
 namespace cameo::api {
 
@@ -17,8 +18,7 @@ std::string number_text(const Tensor& t) {
   if (t.count() != 1 || t.dtype() == DType::string || is_complex(t.dtype())) return "";
   if (t.dtype() == DType::boolean) return t.int_at(0) ? "True" : "False";
   if (is_int(t.dtype())) return cat(t.int_at(0));
-  const std::string text = cat(t.double_at(0));
-  return text.find_first_of(".en") == text.npos ? text + ".0" : text;
+  return fraction_text(t.double_at(0));
 }
 
 std::vector<ExampleInput> specs_of(const std::vector<NamedDatum>& examples) {

@@ -1,10 +1,10 @@
 // include/cameo/operators.h: operators by name.
 #include <algorithm>
-#include <cctype>
 
 #include "ops/op_def.h"
 #include "ops/schema.h"
 #include "runtime/watch.h"
+#include "support/ascii.h"
 #include "support/error.h"
 
 #include "api/state.h"
@@ -20,7 +20,7 @@ namespace {
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : out) c = ascii::to_lower(c);
   return out;
 }
 
@@ -45,7 +45,7 @@ std::string from_python(const std::string& pattern) {
   name = name.substr(dot + 1);
   std::string out;  // of a module: AdaptiveAvgPool2d is adaptive_avg_pool2d
   for (size_t i = 0; i < name.size(); ++i) {
-    const auto upper = [&](size_t at) { return std::isupper(static_cast<unsigned char>(name[at])) != 0; };
+    const auto upper = [&](size_t at) { return ascii::is_upper(name[at]); };
     if (i && upper(i) && !upper(i - 1)) out += '_';
     out += name[i];
   }

@@ -1,11 +1,11 @@
 #include "lowering/schema.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "support/ascii.h"
 #include "support/error.h"
 
 namespace cameo::lowering {
@@ -185,9 +185,7 @@ class Parser {
   std::string word() {
     skip();
     const size_t start = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
-      ++at_;
+    while (at_ < text_.size() && (ascii::is_alnum(text_[at_]) || text_[at_] == '_' || text_[at_] == '.')) ++at_;
     return std::string(text_.substr(start, at_ - start));
   }
 

@@ -8,6 +8,7 @@
 #include "ops/operator_name.h"
 #include "passes/constant_text.h"
 #include "passes/edit.h"
+#include "support/ascii.h"
 #include "support/error.h"
 #include "support/near_name.h"
 #include "support/number_text.h"
@@ -17,8 +18,8 @@ namespace cameo::passes {
 namespace {
 
 std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  while (!s.empty() && ascii::is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && ascii::is_space(s.back())) s.remove_suffix(1);
   return s;
 }
 
@@ -140,7 +141,8 @@ const AttrField& field_of(const OpInfo& op, std::string_view attribute) {
 void check_arity(const OpDef& op, size_t inputs, size_t outputs) {
   const SchemaVersion& s = op.newest();
   if (inputs < s.min_in || inputs > s.max_in || outputs < s.min_out || outputs > s.max_out)
-    throw error("edit.arity", cat(op.name, " does not take ", inputs, " inputs and give ", outputs, " outputs"));
+    throw error("edit.arity", cat("the node has ", inputs, inputs == 1 ? " input" : " inputs", " and ", outputs,
+                                  outputs == 1 ? " output" : " outputs", ", which ", op.name, " cannot have"));
 }
 
 const OpInfo& operator_named(std::string_view text) {

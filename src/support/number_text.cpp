@@ -36,6 +36,23 @@ bool looks_like_number(std::string_view s) {
   return !s.empty() && ((s[0] >= '0' && s[0] <= '9') || s[0] == '.' || s[0] == 'i' || s[0] == 'n');
 }
 
+#if defined(__cpp_lib_to_chars)
+// What from_chars does not round: zero or infinity, by the place of the first digit that is not 0.
+double beyond_range(std::string_view number) {
+  const bool negative = number.starts_with('-');
+  if (negative) number.remove_prefix(1);
+  const size_t end = std::min(number.find_first_of("eE"), number.size());
+  const size_t point = std::min(number.find('.'), end), digit = number.find_first_of("123456789");
+  int64_t exponent = 0;
+  const bool plus = number.substr(end).size() > 1 && number[end + 1] == '+';
+  const char* const from = number.data() + std::min(end + (plus ? 2 : 1), number.size());
+  if (std::from_chars(from, number.data() + number.size(), exponent).ec == std::errc::result_out_of_range)
+    exponent = *from == '-' ? -(int64_t{1} << 60) : int64_t{1} << 60;
+  const double size = static_cast<int64_t>(point) - static_cast<int64_t>(digit) + exponent > 0 ? HUGE_VAL : 0;
+  return negative ? -size : size;
+}
+#endif
+
 template <class T>
 std::optional<T> parse(std::string_view text) {
   if (!looks_like_number(text)) return std::nullopt;
@@ -45,20 +62,26 @@ std::optional<T> parse(std::string_view text) {
   if (end != text.data() + text.size()) return std::nullopt;
   if (code == std::errc()) return v;
   if (code != std::errc::result_out_of_range) return std::nullopt;
-#endif
-  // Also for what from_chars does not round: to zero or infinity.
+  return static_cast<T>(beyond_range(text));
+#else
   const std::string copy(text);
   char* after = nullptr;
   const T w = sizeof(T) == sizeof(float) ? static_cast<T>(std::strtof(copy.c_str(), &after))
                                          : static_cast<T>(std::strtod(copy.c_str(), &after));
   if (after != copy.c_str() + copy.size()) return std::nullopt;
   return w;
+#endif
 }
 
 }  // namespace
 
 void append_shortest(std::string& out, float v) { append(out, v); }
 void append_shortest(std::string& out, double v) { append(out, v); }
+std::string fraction_text(double v) {
+  std::string out;
+  append(out, v);
+  return out.find_first_of(".en") == out.npos ? out + ".0" : out;
+}
 std::optional<float> parse_float(std::string_view text) { return parse<float>(text); }
 std::optional<double> parse_double(std::string_view text) { return parse<double>(text); }
 
@@ -72,9 +95,7 @@ double leading_double(std::string_view text, size_t& used) {
   if (code == std::errc::invalid_argument) return 0;
   used = static_cast<size_t>(end - text.data());
   if (code == std::errc()) return v;
-  const std::string_view number = text.substr(at, used - at);  // too large, or too small
-  const double size = number.find("e-") != number.npos || number.find("E-") != number.npos ? 0 : HUGE_VAL;
-  return number[0] == '-' ? -size : size;
+  return beyond_range(text.substr(at, used - at));
 }
 namespace {
 std::string written(double v, std::chars_format format, int precision) {

@@ -20,6 +20,7 @@ std::optional<double> parse_double(std::string_view text);
 // As strtod and printf do it, with a point in every locale. `used`: how many characters the number at the beginning
 // takes, white space before it included; 0: there is none.
 double leading_double(std::string_view text, size_t& used);
+std::string fraction_text(double v);                  // the shortest that is read back as a fraction: "1.0", "1e-05"
 std::string fixed_text(double v, int decimals);       // "%.*f"
 std::string short_text(double v, int digits);         // "%.*g"
 std::string scientific_text(double v, int decimals);  // "%.*e"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <clocale>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -125,6 +126,7 @@ CaseFiles register_cases(const fs::path& folder) {
 int main(int argc, char** argv) {
   using namespace cameo;
   using namespace cameo::tests;
+  std::setlocale(LC_ALL, "");  // as a program around the library may: tests/consume/run gives others than C
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--update") != 0) {

@@ -4,6 +4,7 @@
 #include "passes/detector/detector.h"
 #include "passes/detector/heads.h"
 #include "passes/edit.h"
+#include "support/ascii.h"
 #include "support/error.h"
 
 namespace cameo::passes {
@@ -19,7 +20,7 @@ int64_t named_classes(const Model& m) {
     if (key != "names") continue;
     int64_t n = 0;
     for (size_t i = 1; i + 1 < value.size(); ++i) {
-      if (value[i] != ':' || !std::isdigit(static_cast<unsigned char>(value[i - 1]))) continue;
+      if (value[i] != ':' || !ascii::is_digit(value[i - 1])) continue;
       const size_t next = value.find_first_not_of(' ', i + 1);
       n += next != value.npos && (value[next] == '\'' || value[next] == '"');
     }
@@ -155,7 +156,7 @@ class Finding {
   // How much an output looks like scores: by its name, else by what computes it.
   int likeness(ValueId v) const {
     std::string lower = g_[v].name;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return ascii::to_lower(c); });
     int out = 0;
     for (const char* word : {"score", "conf", "cls", "class", "logit", "prob", "label"})
       out += 2 * (lower.find(word) != lower.npos);

@@ -5,6 +5,7 @@
 
 #include "passes/detector/heads.h"
 #include "passes/edit.h"
+#include "support/ascii.h"
 #include "support/error.h"
 #include "support/progress.h"
 
@@ -230,7 +231,7 @@ class Finding {
   }
   bool named(const Output& o, std::initializer_list<const char*> words) const {
     std::string lower = g_[o.value].name;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return ascii::to_lower(c); });
     return std::any_of(words.begin(), words.end(), [&](const char* w) { return lower.find(w) != lower.npos; });
   }
   // Takes the output with that many features out of those of a level.

@@ -4,6 +4,7 @@
 #include "ir/dim.h"
 #include "staging/export.h"
 #include "staging/export/foreign_types.h"
+#include "support/ascii.h"
 
 namespace cameo::staging {
 
@@ -44,8 +45,7 @@ std::optional<Type> type_of(std::string_view text, DimContext& dims) {
 }
 
 bool is_argument(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); });
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c == '_' || ascii::is_alnum(c); });
 }
 
 // The argument of that name, or by its number: arg0.

@@ -1,10 +1,10 @@
 // Methods of strings, known while staging, by PyTorch's rules (bytes, and an end of -1 is the end).
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "staging/host/tables.h"
 #include "staging/joins/choice.h"
+#include "support/ascii.h"
 
 namespace cameo::staging {
 
@@ -86,14 +86,14 @@ Results in_window(HostCall& c) {
   return out ? one(*out) : F(c);
 }
 
-template <int (*F)(int)>
+template <char (*F)(int)>
 Results mapped(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   std::string out = text(c);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char ch) { return static_cast<char>(F(ch)); });
+  std::transform(out.begin(), out.end(), out.begin(), [](char ch) { return F(ch); });
   return one(std::move(out));
 }
-int other_case(int ch) { return std::islower(ch) ? std::toupper(ch) : std::tolower(ch); }
+char other_case(int ch) { return ascii::is_lower(ch) ? ascii::to_upper(ch) : ascii::to_lower(ch); }
 // First letters of words (or only of the string) are capitals.
 template <bool EveryWord>
 Results capitals(HostCall& c) {
@@ -101,49 +101,46 @@ Results capitals(HostCall& c) {
   std::string out = text(c);
   bool first = true;
   for (char& ch : out) {
-    const auto u = static_cast<unsigned char>(ch);
-    ch = static_cast<char>(first ? std::toupper(u) : std::tolower(u));
-    first = EveryWord && !std::isalpha(u);
+    ch = first ? ascii::to_upper(ch) : ascii::to_lower(ch);
+    first = EveryWord && !ascii::is_alpha(ch);
   }
   return one(std::move(out));
 }
 
-template <int (*F)(int)>
+template <bool (*F)(int)>
 Results all_of(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  return one(!t.empty() && std::all_of(t.begin(), t.end(), [](unsigned char ch) { return F(ch) != 0; }));
+  return one(!t.empty() && std::all_of(t.begin(), t.end(), [](char ch) { return F(ch); }));
 }
-template <int (*Wanted)(int), int (*Other)(int)>
+template <bool (*Wanted)(int), bool (*Other)(int)>
 Results cased(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  const auto some = [&](int (*f)(int)) {
-    return std::any_of(t.begin(), t.end(), [&](unsigned char ch) { return f(ch) != 0; });
-  };
+  const auto some = [&](bool (*f)(int)) { return std::any_of(t.begin(), t.end(), [&](char ch) { return f(ch); }); };
   return one(some(Wanted) && !some(Other));
 }
 Results is_title(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   bool found = false, after_letter = false;
-  for (const unsigned char ch : text(c)) {
-    if (std::isalpha(ch) && (after_letter ? std::isupper(ch) : std::islower(ch))) return one(false);
-    found |= std::isalpha(ch) != 0;
-    after_letter = std::isalpha(ch) != 0;
+  for (const char ch : text(c)) {
+    if (ascii::is_alpha(ch) && (after_letter ? ascii::is_upper(ch) : ascii::is_lower(ch))) return one(false);
+    found |= ascii::is_alpha(ch);
+    after_letter = ascii::is_alpha(ch);
   }
   return one(found);
 }
 Results is_identifier(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  return one(!t.empty() && !std::isdigit(static_cast<unsigned char>(t[0])) &&
-             std::all_of(t.begin(), t.end(), [](unsigned char ch) { return std::isalnum(ch) || ch == '_'; }));
+  return one(!t.empty() && !ascii::is_digit(t[0]) &&
+             std::all_of(t.begin(), t.end(), [](char ch) { return ascii::is_alnum(ch) || ch == '_'; }));
 }
 Results is_printable(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  return one(std::all_of(t.begin(), t.end(),
-                         [](unsigned char ch) { return std::isalnum(ch) || std::ispunct(ch) || ch == ' '; }));
+  return one(
+      std::all_of(t.begin(), t.end(), [](char ch) { return ascii::is_alnum(ch) || ascii::is_punct(ch) || ch == ' '; }));
 }
 
 // Filled to a width: the share of it that goes to the left, in halves.
@@ -277,19 +274,19 @@ constexpr HostRow table[] = {
     {"aten::count", in_window<count>},
     {"aten::startswith", in_window<starts_with>},
     {"aten::endswith", in_window<ends_with>},
-    {"aten::upper", mapped<std::toupper>},
-    {"aten::lower", mapped<std::tolower>},
+    {"aten::upper", mapped<ascii::to_upper>},
+    {"aten::lower", mapped<ascii::to_lower>},
     {"aten::swapcase", mapped<other_case>},
     {"aten::capitalize", capitals<false>},
     {"aten::title", capitals<true>},
-    {"aten::isalnum", all_of<std::isalnum>},
-    {"aten::isalpha", all_of<std::isalpha>},
-    {"aten::isdecimal", all_of<std::isdigit>},
-    {"aten::isdigit", all_of<std::isdigit>},
-    {"aten::isnumeric", all_of<std::isdigit>},
-    {"aten::isspace", all_of<std::isspace>},
-    {"aten::islower", cased<std::islower, std::isupper>},
-    {"aten::isupper", cased<std::isupper, std::islower>},
+    {"aten::isalnum", all_of<ascii::is_alnum>},
+    {"aten::isalpha", all_of<ascii::is_alpha>},
+    {"aten::isdecimal", all_of<ascii::is_digit>},
+    {"aten::isdigit", all_of<ascii::is_digit>},
+    {"aten::isnumeric", all_of<ascii::is_digit>},
+    {"aten::isspace", all_of<ascii::is_space>},
+    {"aten::islower", cased<ascii::is_lower, ascii::is_upper>},
+    {"aten::isupper", cased<ascii::is_upper, ascii::is_lower>},
     {"aten::istitle", is_title},
     {"aten::isidentifier", is_identifier},
     {"aten::isprintable", is_printable},

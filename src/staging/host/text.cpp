@@ -3,6 +3,7 @@
 
 #include "staging/host/tables.h"
 #include "staging/machine/machine.h"
+#include "support/number_text.h"
 
 namespace cameo::staging {
 
@@ -29,10 +30,7 @@ Shown shown(Machine& s, const Value& v, bool quoted = false) {
   if (const auto* t = v.as<std::string>()) return {quoted ? cat("'", *t, "'") : *t};
   if (const auto* b = v.as<bool>()) return {*b ? "True" : "False"};
   if (const auto* d = v.as<Dim>()) return {d->text(), d->is_literal()};
-  if (const auto* f = v.as<double>()) {
-    const std::string out = cat(*f);
-    return {out.find_first_of(".en") == out.npos ? out + ".0" : out};
-  }
+  if (const auto* f = v.as<double>()) return {fraction_text(*f)};
   if (v.is_none()) return {"None"};
   if (const auto* d = v.as<Device>()) return {d->name};
   if (const auto* p = v.as<Poison>(); p && p->text) return {*p->text, false};

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <utility>
 
 namespace cameo::tests {
 
@@ -34,6 +37,30 @@ TEST(NumberText, ReadsANumberAtTheBeginningAsStrtodDoes) {
     leading_double(text, used);
     EXPECT_EQ(used, 0u) << text;
   }
+}
+
+// Also where the size is not in the exponent.
+TEST(NumberText, RoundsWhatIsBeyondTheRangeOnce) {
+  const std::string zeros(400, '0');
+  const double huge = HUGE_VAL;
+  for (const auto& [text, wanted] :
+       std::initializer_list<std::pair<std::string, double>>{{"1.5e400", huge},
+                                                             {"-1.5e400", -huge},
+                                                             {"1.5e-400", 0},
+                                                             {"1" + zeros, huge},
+                                                             {"0." + zeros + "1", 0},
+                                                             {"1" + zeros + "e-500", 1e-100},
+                                                             {"0." + zeros + "1e500", 1e99},
+                                                             {"1.5e-99999999999999999999", 0}}) {
+    EXPECT_EQ(parse_double(text), wanted) << text;
+    size_t used = 0;
+    EXPECT_EQ(leading_double(text, used), wanted) << text;
+    EXPECT_EQ(used, text.size()) << text;
+  }
+  EXPECT_EQ(parse_float("1.5e39"), HUGE_VALF);
+  EXPECT_EQ(parse_float("1.5e-60"), 0.0F);
+  EXPECT_FALSE(parse_double("0,5"));
+  EXPECT_EQ(fraction_text(1), "1.0");
 }
 
 }  // namespace cameo::tests
