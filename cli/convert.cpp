@@ -38,7 +38,7 @@ constexpr Flag flags[] = {
 constexpr Verb verb{
     "convert",
     "IN OUT",
-    "another opset, up or down, with a verdict per node where it cannot be done; .onnx and .onnxtxt by extension",
+    "another opset, half precision, or text (.onnxtxt); where it cannot be done, the reason for each node",
     "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io --keep "
     "Softmax,LayerNormalization\ncameo convert linger.onnx anywhere.onnx --to-qdq",
     flags,

@@ -16,7 +16,8 @@ constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz (keys are input names, or x0, x1, ...), an .npy, or a test_data_set folder"},
     {"random", 0, "SEED", "random inputs; the same seed gives the same values everywhere"},
     {"dim", 0, "NAME=N",
-     "the value of a named size, for --random; default: 1. NAME=A..B: every run of --repeat takes the next one"},
+     "the value of a named size, for --random; default: the smallest usual one that the model allows. NAME=A..B: "
+     "every run of --repeat takes the next one"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
     {"threads", 0, "N", "threads to use; default: all"},
     {"repeat", 0, "N", "run N times and print the times"},

@@ -27,7 +27,7 @@ constexpr Row verbs[] = {
     {"stats", "operators, parameters, work and memory of a model", stats_main},
     {"run", "run a model on arrays", run_main},
     {"verify", "compare two models, or a model and recorded outputs", verify_main},
-    {"convert", "another opset, up or down; text and back", convert_main},
+    {"convert", "another opset, half precision; text and back", convert_main},
     {"merge", "two models into one", merge_main},
     {"ops", "which ATen operator becomes which ONNX operators", ops_main},
     {"extract", "a part of a model as a model", extract_main},

@@ -15,18 +15,19 @@ namespace {
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz, an .npy or a test_data_set folder"},
     {"random", 0, "SEED", "random inputs with this seed; default: 0"},
-    {"dim", 0, "NAME=N", "the value of a named size, for random inputs; default: 1"},
+    {"dim", 0, "NAME=N", "the value of a named size, for random inputs; default: 1 and others that the model allows"},
     {"rtol", 0, "X", "relative tolerance; default: by element type"},
     {"atol", 0, "X", "absolute tolerance; default: by element type"},
 };
-constexpr Verb verb{"verify",
-                    "A B",
-                    "run two models, or a model and compare with recorded outputs (.npz, or a test_data_set folder); "
-                    "names the first value that differs",
-                    "cameo verify net.onnx simpler.onnx --random 1\ncameo verify net.onnx expected.npz --inputs x.npz",
-                    flags,
-                    2,
-                    2};
+constexpr Verb verb{
+    "verify",
+    "A B",
+    "compare the outputs of two models, or of a model with recorded ones (.npz, or a test_data_set folder); "
+    "names the first value that differs",
+    "cameo verify net.onnx simpler.onnx --random 1\ncameo verify net.onnx expected.npz --inputs x.npz",
+    flags,
+    2,
+    2};
 
 bool is_recorded(const std::string& path) {
   return std::filesystem::is_directory(path) || path.ends_with(".npz") || path.ends_with(".npy");
