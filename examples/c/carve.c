@@ -9,7 +9,7 @@
 static void need(cameo_status status, const char* what) {
   if (status == CAMEO_OK) return;
   fprintf(stderr, "%s:\n%s", what, cameo_last_findings());
-  exit(status);
+  exit((int)status);
 }
 
 int main(int count, char** arguments) {

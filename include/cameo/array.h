@@ -44,15 +44,16 @@ struct Array {
   }
   // Of any element type, from little-endian bytes, which are copied.
   static Array of(const std::string& dtype, std::vector<int64_t> shape, const void* bytes, size_t size);
-  // Throws use.array where T has another size than dtype names.
+  // Throws use.array where T has another size than dtype names, or is a fraction where that is a whole number, or the
+  // other way round. f16, bf16 and the like, which C++ does not have, are read as uint16_t or uint8_t.
   template <class T>
   std::span<const T> as() const {
-    check_element_size(sizeof(T));
+    check_elements(sizeof(T), std::is_integral_v<T>, std::is_floating_point_v<T>);
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
  private:
-  void check_element_size(size_t size) const;
+  void check_elements(size_t size, bool whole, bool fraction) const;
 };
 
 // The same in memory of the caller, which has to stay valid as long as the view is used.

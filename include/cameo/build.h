@@ -78,7 +78,7 @@ class NodeBuilder {
   std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs,
                               std::vector<Attribute> attributes = {}, int opset = 0);
 
-  // As for Builder::input; "?" is an unknown size, "f32[...]" any number of axes.
+  // As for Builder::input.
   void set_type(Var value, std::string_view type);
 
  protected:
@@ -88,14 +88,16 @@ class NodeBuilder {
   std::unique_ptr<NodeBuilderState> state_;
 };
 
-// Builds one graph. Saving at an older opset converts it.
+// Builds one graph. Saving at an older opset converts it. It stays where it was made, since its Vars refer to it: a
+// function that builds returns the model().
 class Builder : public NodeBuilder {
  public:
   explicit Builder(std::string name = "graph");
   ~Builder();
 
   // "f32[batch,3,224,224]": an element type (f32 f16 bf16 f64 i8 .. u64 bool str ...) and sizes: numbers, names, or
-  // expressions of names such as 4*h + 2. "f32[]" is a scalar.
+  // expressions of names such as 4*h + 2. "f32[]" is a scalar, "?" an unknown size, "f32[...]" any number of axes;
+  // "seq(f32[n,4])", "optional(...)" and "map(i64, f32[])" are the other types.
   Var input(std::string name, std::string_view type);
   // Constants with a name. Precondition: as many values as the shape takes, else throws build.weight.
   Var weight(std::string name, std::vector<int64_t> shape, std::vector<float> values);

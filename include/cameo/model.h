@@ -61,7 +61,7 @@ class Value {
     return id_ != none;
   }                           // false: an absent optional input of the node. Its other functions then throw use.absent
   std::string name() const;   // may be empty
-  std::string label() const;  // its name, or %12 where it has none
+  std::string label() const;  // its name, or %12 where it has none; Editor and extract take both
   std::string type() const;   // as ValueInfo's
   std::string onnx_type() const;  // "tensor(float)", as ONNX and onnxruntime spell it; without sizes
   std::string dtype() const;      // "f32"; empty if unknown or not a tensor
@@ -165,7 +165,9 @@ class Model {
   std::map<std::string, std::string> metadata() const;
   int ir_version() const;
   std::string producer() const;  // "pytorch 2.13.0"
-  std::string text() const;      // the graph (docs/text-form.md), or an archive's program
+  // The graph in the form of the newest opset (docs/text-form.md); save() as .onnxtxt writes the model's own. Of an
+  // archive its program.
+  std::string text() const;
   // Notes and warnings of how it was made.
   const std::vector<Diag>& findings() const;
 

@@ -40,7 +40,7 @@ class Publication {
   // "-" is standard output. Throws write.failed, use.output where the same file was opened before, and use.extension
   // where the name has another extension than those given.
   File open(const std::string& path, std::initializer_list<std::string_view> extensions = {});
-  // `durable` waits until the disk has everything.
+  // Ends the publication: later calls throw use.publication. `durable` waits until the disk has everything.
   void commit(bool durable = false);
 
  private:

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "frontends/torchscript/operators.h"
+#include "ir/dtype_words.h"
 #include "lowering/row.h"
 #include "lowering/schema.h"
 #include "staging/machine/machine.h"
@@ -32,7 +33,8 @@ std::string signature(const ts::FunctionDef& f) {
 
 std::string example_text(const ts::StoredValue& v) {
   if (v.kind != ts::StoredKind::tensor) return ts::to_string(v);
-  std::string out = cat(name(v.tensor->dtype), "[");
+  const std::string_view torch = name(v.tensor->dtype), ours = ir::dtype_in_our_words(torch);
+  std::string out = cat(ours.empty() ? torch : ours, "[");
   for (size_t i = 0; i < v.tensor->sizes.size(); ++i) out += cat(i ? "," : "", v.tensor->sizes[i]);
   return out + "]";
 }

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "ir/dtype.h"
+#include "ir/dtype_words.h"
 #include "runtime/arrays.h"
 #include "support/extension.h"
 
@@ -17,9 +18,10 @@ std::string called(const std::string& name) { return name.empty() ? "the array" 
 
 ir::DType dtype_of(const std::string& dtype, const std::string& name) {
   const auto known = ir::dtype_from_name(dtype);
+  const std::string_view ours = ir::dtype_in_our_words(dtype);
   if (!known || *known == ir::DType::string || *known == ir::DType::undefined)
     throw error("use.array", cat(called(name), " has the dtype '", dtype, "', which is unknown"))
-        .help("f32, f64, f16, bf16, i8 to i64, u8 to u64, bool");
+        .help(ours.empty() ? "f32, f64, f16, bf16, i8 to i64, u8 to u64, bool" : cat("write ", ours));
   return *known;
 }
 
@@ -65,9 +67,13 @@ Attribute::Attribute(std::string n, std::initializer_list<Text> v) : name(std::m
   value = std::move(all);
 }
 
-void Array::check_element_size(size_t size) const {
-  if (const int bits = ir::bits(dtype_of(dtype, "")); static_cast<size_t>(bits) != size * 8)
+void Array::check_elements(size_t size, bool whole, bool fraction) const {
+  const ir::DType type = dtype_of(dtype, "");
+  if (const int bits = ir::bits(type); static_cast<size_t>(bits) != size * 8)
     throw error("use.array", cat("an array of ", dtype, " read by elements of ", size, " bytes"));
+  const bool is_c = type == ir::DType::f32 || type == ir::DType::f64;  // float and double
+  if ((whole && is_c) || (fraction && !is_c))
+    throw error("use.array", cat("an array of ", dtype, " read as ", whole ? "whole numbers" : "fractions"));
 }
 
 uint64_t ArrayView::byte_size() const { return bytes_for(dtype_of(dtype, ""), shape, ""); }

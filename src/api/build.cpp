@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/dtype_words.h"
 #include "ops/infer.h"
 #include "backends/text/print.h"
 
@@ -18,7 +19,8 @@ struct Builder::Content {
   std::set<std::string> names;  // of inputs, weights and outputs
   Content() : on(model.graph, model.graph.main()) {}
 
-  void take_name(const std::string& name) {
+  void take_name(const std::string& name, std::string_view what) {
+    if (name.empty()) throw error("build.name", cat(what, " has an empty name"));
     if (!names.insert(name).second) throw error("build.name", cat("the name '", name, "' is taken"));
   }
   // A region's outputs are values of its own, each once: others pass through an Identity.
@@ -68,16 +70,17 @@ Var Builder::input(std::string name, std::string_view type) {
   ir::Graph& g = content_->model.graph;
   if (content_->on.region() != g.main()) throw error("build.body", cat("the input '", name, "' is made in a body"));
   ir::Type parsed = parse_type(type, g.dims());
-  if (name.empty()) throw error("build.name", "an input has an empty name");
-  content_->take_name(name);
+  content_->take_name(name, "an input");
   return State::var(*this, g.add_input(g.main(), std::move(name), std::move(parsed)));
 }
 
 Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes,
                     size_t size) {
   const auto t = ir::dtype_from_name(dtype);
+  const std::string_view ours = ir::dtype_in_our_words(dtype);
   if (!t || *t == ir::DType::string)
-    throw error("build.weight", cat("weights cannot have the element type '", dtype, "'"));
+    throw error("build.weight", cat("weights cannot have the element type '", dtype, "'"))
+        .help(ours.empty() ? "" : cat("write ", ours));
   if (ir::packed_bytes(*t, ir::element_count(shape)) != size)
     throw error("build.weight", cat("the weight '", name, "' takes ", ir::packed_bytes(*t, ir::element_count(shape)),
                                     " bytes, not ", size));
@@ -93,7 +96,7 @@ Var Builder::weight(std::string name, const ArrayView& value) {
 
 Var Builder::weight(std::string name, const SharedArray& value) {
   const ir::Tensor tensor = tensor_of(value, name);
-  content_->take_name(name);
+  content_->take_name(name, "a weight");
   return State::var(*this, content_->model.graph.add_constant(tensor, std::move(name)));
 }
 
@@ -170,7 +173,7 @@ void Builder::output(std::string name, Var value) {
   ir::Graph& g = content_->model.graph;
   if (content_->on.region() != g.main()) throw error("build.body", cat("the output '", name, "' is made in a body"));
   support::ValueId v = State::checked(*this, value, cat("the output '", name, "'"));
-  content_->take_name(name);
+  content_->take_name(name, "an output");
   if (!g[v].name.empty() || g[v].kind != ir::Value::Kind::node_output) v = content_->on.Identity(v);
   g.rename(v, std::move(name));
   auto outputs = g[g.main()].outputs;

@@ -30,6 +30,7 @@ struct Editor::State {
   ModelState model;
   bool dead_code = false;          // there may be unused nodes
   std::vector<std::string> added;  // weights that the model did not have
+  bool other_sizes = false;        // a weight got another type or shape
   std::optional<bool> was_sound;   // before the first change that nodes may not accept: no operand broke a schema
 
   ModelState& changing_nodes() {
@@ -44,8 +45,15 @@ struct Editor::State {
     found.back().hint = "nothing was written: ONNX does not allow these operands; change all nodes in one go";
     throw Error(std::move(found));
   }
-  void note_new(const std::string& name) {
-    if (!passes::has_value(model.model.graph, name)) added.push_back(name);
+  void put_weight(const std::string& name, const ir::Tensor& value) {
+    ir::Graph& g = changing_nodes().model.graph;
+    if (!passes::has_value(g, name)) added.push_back(name);
+    else {
+      const ir::Type& was = g[passes::find_value(g, name)].fact.type;
+      const ir::Shape now(value.shape().begin(), value.shape().end());
+      other_sizes |= was.elem != value.dtype() || !was.has_rank() || *was.shape != now;
+    }
+    passes::set_initializer(model.model, name, value);
   }
   // A new weight that nothing reads is most likely an old one's name misspelt.
   void check_added() const {
@@ -135,17 +143,14 @@ Editor& Editor::append_nms(const std::string& boxes, const std::string& scores, 
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
-  state().note_new(name);
   const ir::Tensor given = tensor_of(value, name);
   const auto bytes = given.bytes().span();  // the view's memory may go before the model does
-  passes::set_initializer(state().changing_nodes().model, name,
-                          ir::Tensor(given.dtype(), given.shape(),
-                                     support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
+  state().put_weight(name, ir::Tensor(given.dtype(), given.shape(),
+                                      support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const SharedArray& value) {
-  state().note_new(name);
-  passes::set_initializer(state().changing_nodes().model, name, tensor_of(value, name));
+  state().put_weight(name, tensor_of(value, name));
   return *this;
 }
 std::string Editor::dtype(const std::string& value) const {
@@ -153,11 +158,10 @@ std::string Editor::dtype(const std::string& value) const {
   return passes::has_value(g, value) ? api::dtype_text(g[passes::find_value(g, value)].fact.type) : "";
 }
 Editor& Editor::load_weight(const std::string& name, const std::string& path) {
-  ir::Model& m = state().model.model;
+  const ir::Model& m = state().model.model;
   const bool is_new = !passes::has_value(m.graph, name);
-  state().note_new(name);
   const ir::DType wanted = is_new ? ir::DType::undefined : m.graph[passes::find_value(m.graph, name)].fact.type.elem;
-  passes::set_initializer(m, name, runtime::load_npy(path, wanted));
+  state().put_weight(name, runtime::load_npy(path, wanted));
   return *this;
 }
 Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
@@ -173,6 +177,7 @@ Editor& Editor::strip() {
 Model Editor::apply() {
   state().check_added();
   state().check_nodes();
+  if (state().other_sizes && state().was_sound.value_or(false)) passes::infer_anew(state().model.model);
   if (state().dead_code) passes::remove_dead_code(state().model.model.graph);
   return ModelState::make(state().model);
 }

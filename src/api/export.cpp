@@ -2,6 +2,7 @@
 #include <set>
 
 #include "api/export_report.h"
+#include "ir/dtype_words.h"
 #include "support/progress.h"
 
 #include "api/export_state.h"
@@ -37,7 +38,12 @@ std::vector<staging::ExampleInput> examples_of(const std::vector<ExampleInput>& 
   std::vector<staging::ExampleInput> out;
   for (const ExampleInput& x : all) {
     const auto dtype = ir::dtype_from_name(x.dtype);
-    if (!dtype) throw error("use.input", cat("'", x.dtype, "', the type of '", x.name, "', is not an element type"));
+    const std::string_view ours = ir::dtype_in_our_words(x.dtype);
+    if (!dtype)
+      throw error("use.input", cat("'", x.dtype, "', the type of '", x.name, "', is not an element type"))
+          .help(ours.empty() ? "" : cat("write ", ours));
+    for (const int64_t size : x.sizes)
+      if (size < 0) throw error("use.input", cat("the example '", x.name, "' has a size of ", size));
     out.push_back({x.name, *dtype, x.sizes, x.number});
   }
   return out;

@@ -47,6 +47,8 @@ void name_values(Graph& g) {
 
 void keep_outputs(Graph& g, const std::vector<std::string>& patterns) {
   std::vector<ValueId> outputs = g[g.main()].outputs;
+  std::vector<bool> is_output(g.value_capacity());
+  for (const ValueId v : outputs) is_output[v.index] = true;
   for (const std::string& pattern : patterns) {
     std::set<std::string> inside;
     for (const std::string& m : modules(g))
@@ -60,7 +62,9 @@ void keep_outputs(Graph& g, const std::vector<std::string>& patterns) {
         });
         if (!named && !from_module) continue;
         any = true;
-        if (g.used(v) && std::find(outputs.begin(), outputs.end(), v) == outputs.end()) outputs.push_back(v);
+        if (!g.used(v) || is_output[v.index]) continue;
+        is_output[v.index] = true;
+        outputs.push_back(v);
       }
     if (!any)
       throw error("use.keep-outputs", cat("no module, node or value matches '", pattern, "'"))

@@ -47,7 +47,21 @@ ModelState ModelState::changed(Model m) {
 int64_t opset_of(const ModelState& s) {
   if (s.opset) return s.opset;
   const auto it = s.model.opsets.find("");
-  return it == s.model.opsets.end() ? ops::newest_released_opset : it->second;
+  return it == s.model.opsets.end() ? backends::implied_opset(s.model) : it->second;
+}
+
+std::map<std::string, int> opsets_of(const ModelState& s) {
+  std::map<std::string, int> out;
+  for (const auto& [domain, version] : s.model.opsets) out[domain] = static_cast<int>(version);
+  if (s.opset || out.count("")) out[""] = static_cast<int>(opset_of(s));
+  return out;
+}
+
+// Of what is made anew: the version that came with the opset.
+int ir_version_of(const ModelState& s) {
+  const auto own = s.model.opsets.find("");
+  const bool is_own = s.model.ir_version && (!s.opset || (own != s.model.opsets.end() && own->second == s.opset));
+  return static_cast<int>(is_own ? s.model.ir_version : backends::ir_version_for(opset_of(s)));
 }
 
 int64_t known_opset(int64_t opset) {
@@ -158,10 +172,7 @@ int Model::opset(std::string_view domain) const {
 
 std::map<std::string, int> Model::opsets() const {
   ModelState::onnx(*this);
-  std::map<std::string, int> out;
-  for (const auto& [domain, version] : state_->model.opsets) out[domain] = static_cast<int>(version);
-  if (state_->opset || out.count("")) out[""] = opset();
-  return out;
+  return opsets_of(*state_);
 }
 
 std::map<std::string, std::string> Model::metadata() const {
@@ -175,7 +186,10 @@ std::string Model::producer() const {
   return is_whole ? cat(m.producer_name, " ", m.producer_version) : m.producer_name;
 }
 
-int Model::ir_version() const { return static_cast<int>(ModelState::onnx(*this).ir_version); }
+int Model::ir_version() const {
+  ModelState::onnx(*this);
+  return ir_version_of(*state_);
+}
 
 const std::vector<Diag>& Model::findings() const { return ModelState::of(*this).findings; }
 
@@ -236,7 +250,8 @@ Model load_buffer(Buffer bytes, const std::string& name) { return read_bytes(byt
 Model load_from(uint64_t size, const ReadAt& read) {
   constexpr uint64_t block = uint64_t{1} << 24;
   if (!read) throw error("use.null", "there is no function to read with");
-  std::vector<std::byte> all(support::narrow<size_t>(size));
+  if (size > PTRDIFF_MAX) throw error("value.range", cat("no memory holds a model of ", size, " bytes"));
+  std::vector<std::byte> all(static_cast<size_t>(size));
   for (uint64_t done = 0; done < size; done += block)
     read(done, all.data() + done, static_cast<size_t>(std::min(block, size - done)));
   return read_bytes(support::Bytes::own(std::move(all)));

@@ -5,11 +5,13 @@
 #include "api/type_text.h"
 #include "frontends/text/parse.h"
 #include "ir/clone.h"
+#include "ir/dtype_words.h"
 #include "ops/infer.h"
 #include "ops/linger/grids.h"
 #include "ops/operator_name.h"
 #include "ops/schema_check.h"
 #include "ops/schema.h"
+#include "support/number_text.h"
 
 #include "api/node_builder.h"
 
@@ -106,11 +108,6 @@ std::string quoted(const std::string& s) {
   return out + "\"";
 }
 
-std::string float_text(float f) {
-  const std::string t = cat(static_cast<double>(f));
-  return t.find_first_of(".en") == t.npos ? t + ".0" : t;
-}
-
 std::string attribute_text(const Attribute& a) {
   const ir::AttrValue v = plain(a.value);
   const auto list = [](const auto& items, auto text) {
@@ -120,10 +117,10 @@ std::string attribute_text(const Attribute& a) {
   };
   const auto number = [](int64_t i) { return cat(i); };
   if (const auto* i = std::get_if<int64_t>(&v)) return number(*i);
-  if (const auto* f = std::get_if<float>(&v)) return float_text(*f);
+  if (const auto* f = std::get_if<float>(&v)) return support::fraction_text(*f);
   if (const auto* s = std::get_if<std::string>(&v)) return quoted(*s);
   if (const auto* is = std::get_if<std::vector<int64_t>>(&v)) return list(*is, number);
-  if (const auto* fs = std::get_if<std::vector<float>>(&v)) return list(*fs, float_text);
+  if (const auto* fs = std::get_if<std::vector<float>>(&v)) return list(*fs, support::fraction_text);
   if (const auto* ss = std::get_if<std::vector<std::string>>(&v)) return list(*ss, quoted);
   throw error("build.attribute", cat("the attribute '", a.name,
                                      "' is a tensor, which operators of older opsets take as"
@@ -187,23 +184,46 @@ std::vector<ValueId> emit_foreign(NodeBuilderState& s, std::string_view domain, 
   return s.graph[n].outputs;
 }
 
+void need_count(std::string_view op, std::string_view verb, std::string_view what, size_t count, size_t least,
+                size_t most) {
+  constexpr size_t unbounded = 1000;
+  if (count >= least && count <= most) return;
+  const std::string wanted = most >= unbounded ? cat("at least ", least)
+                             : least == most   ? cat(least)
+                                               : cat(least, " to ", most);
+  throw error("build.arity", cat(op, " ", verb, " ", wanted, " ", what, wanted == "1" ? "" : "s", ", not ", count));
+}
+
+// A node that is refused leaves nothing behind.
+class Undone {
+ public:
+  explicit Undone(ir::Graph& g) : graph_(g), mark_(g.mark()) {}
+  ~Undone() {
+    if (!kept_) graph_.rollback(mark_);
+  }
+  Undone(const Undone&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  ir::Graph& graph_;
+  ir::GraphMark mark_;
+  bool kept_ = false;
+};
+
 std::vector<ValueId> emit_known(NodeBuilderState& s, const ops::OpDef& op, std::string_view op_type,
                                 std::vector<ValueId> inputs, const std::vector<Attribute>& attributes, size_t outputs) {
   if (!op.graph_attrs.empty())
     throw error("build.body", cat(op_type, " has bodies"))
         .help("if_else and loop make them; others as text: docs/text-form.md");
   const ops::SchemaVersion& schema = op.newest();
-  if (inputs.size() < schema.min_in || inputs.size() > schema.max_in || outputs < schema.min_out ||
-      outputs > schema.max_out)
-    throw error("build.arity",
-                cat(op_type, " does not take ", inputs.size(), " operands and give ", outputs, " outputs"));
-  auto made = s.on.emit(op, attributes_of(op, attributes), std::move(inputs), outputs);
-  if (s.staged || made.empty()) return made;
-  const NodeId n = s.graph[made[0]].def;
-  if (auto wrong = ops::node_findings(s.graph, n); !wrong.empty()) {
-    s.graph.erase(n);
-    throw Error(std::move(wrong));
-  }
+  need_count(op_type, "takes", "input", inputs.size(), schema.min_in, schema.max_in);
+  need_count(op_type, "gives", "output", outputs, schema.min_out, schema.max_out);
+  auto attrs = attributes_of(op, attributes);
+  if (s.staged) return s.on.emit(op, std::move(attrs), std::move(inputs), outputs);
+  Undone undone(s.graph);
+  auto made = s.on.emit(op, std::move(attrs), std::move(inputs), outputs);
+  if (!made.empty()) need_operands(s.graph, s.graph[made[0]].def);
+  undone.keep();
   return made;
 }
 
@@ -213,35 +233,88 @@ void need_operands(const ir::Graph& g, NodeId n) {
   if (auto wrong = ops::node_findings(g, n); !wrong.empty()) throw Error(std::move(wrong));
 }
 
-ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
-  const auto wrong = [&](std::string_view why) {
-    return error("build.type", cat("'", text, "' is not a type: ", why)).help("write it like f32[batch,3,224,224]");
-  };
-  const size_t open = text.find('[');
-  const auto dtype = ir::dtype_from_name(text.substr(0, open));
-  if (!dtype) throw wrong("it begins with no element type");
-  if (open == std::string_view::npos || text.back() != ']') throw wrong("its sizes are missing");
-  if (text.substr(open) == "[...]") return ir::Type::tensor(*dtype);
-  ir::Shape shape;
-  auto rest = text.substr(open + 1, text.size() - open - 2);
-  while (!rest.empty()) {
-    size_t end = 0;
-    bool quoted = false;  // a name such as 'a,b'
-    for (int depth = 0; end < rest.size() && (depth > 0 || quoted || rest[end] != ','); ++end) {
-      quoted ^= rest[end] == '\'';
-      if (!quoted) depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
+namespace {
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+// Where a list at `rest` has its next comma, outside of brackets and of names such as 'a,b'.
+size_t next_comma(std::string_view rest) {
+  size_t end = 0;
+  bool quoted = false;
+  for (int depth = 0; end < rest.size() && (depth > 0 || quoted || rest[end] != ','); ++end) {
+    quoted ^= rest[end] == '\'';
+    if (!quoted) depth += rest[end] == '(' || rest[end] == '[' ? 1 : rest[end] == ')' || rest[end] == ']' ? -1 : 0;
+  }
+  return end;
+}
+
+class TypeReader {
+ public:
+  TypeReader(std::string_view text, ir::DimContext& dims) : whole_(text), dims_(dims) {}
+  ir::Type read(std::string_view text, int depth = 0) {
+    text = trimmed(text);
+    constexpr int deepest = 16;
+    if (depth > deepest) throw wrong("it is too deep");
+    if (const auto inner = inside(text, "seq(")) return ir::Type::sequence(read(*inner, depth + 1));
+    if (const auto inner = inside(text, "optional(")) return ir::Type::optional(read(*inner, depth + 1));
+    if (const auto inner = inside(text, "map(")) {
+      const size_t comma = next_comma(*inner);
+      const auto key = ir::dtype_from_name(trimmed(inner->substr(0, comma)));
+      if (!key || comma == inner->size()) throw wrong("a map has the element type of its keys and a type");
+      return ir::Type::map(*key, read(inner->substr(comma + 1), depth + 1));
     }
-    if (end == 0) throw wrong("a size is missing");
+    return tensor(text);
+  }
+
+ private:
+  static std::optional<std::string_view> inside(std::string_view text, std::string_view head) {
+    if (!text.starts_with(head) || !text.ends_with(')')) return std::nullopt;
+    return text.substr(head.size(), text.size() - head.size() - 1);
+  }
+  Error wrong(std::string_view why) const {
+    return error("build.type", cat("'", whole_, "' is not a type: ", why))
+        .help("write it like f32[batch,3,224,224] or seq(f32[n,4])");
+  }
+  ir::Type tensor(std::string_view text) {
+    const size_t open = text.find('[');
+    const std::string_view element = trimmed(text.substr(0, open));
+    const auto dtype = ir::dtype_from_name(element);
+    const std::string_view ours = ir::dtype_in_our_words(element);
+    if (!dtype) throw wrong(ours.empty() ? "it begins with no element type" : cat(element, " is written ", ours));
+    if (open == std::string_view::npos || text.back() != ']') throw wrong("its sizes are missing");
+    if (text.substr(open) == "[...]") return ir::Type::tensor(*dtype);
+    ir::Shape shape;
+    auto rest = text.substr(open + 1, text.size() - open - 2);
+    while (!rest.empty()) {
+      const size_t end = next_comma(rest);
+      shape.push_back(size(trimmed(rest.substr(0, end))));
+      rest = rest.substr(std::min(end + 1, rest.size()));
+    }
+    return ir::Type::tensor(*dtype, std::move(shape));
+  }
+  ir::Dim size(std::string_view text) {
+    if (text.empty()) throw wrong("a size is missing");
+    if (text == "?") return dims_.fresh();
     try {
-      shape.push_back(rest.substr(0, end) == "?" ? dims.fresh() : ir::parse_dim(dims, rest.substr(0, end)));
+      const ir::Dim d = ir::parse_dim(dims_, text);
+      if (d.is_literal() && d.literal() < 0) throw wrong("a size is negative");
+      return d;
     } catch (const Error& e) {
+      if (e.diag().code == "build.type") throw;
       throw wrong(e.diag().what);
     }
-    if (shape.back().is_literal() && shape.back().literal() < 0) throw wrong("a size is negative");
-    rest = rest.substr(std::min(end + 1, rest.size()));
   }
-  return ir::Type::tensor(*dtype, std::move(shape));
-}
+  std::string_view whole_;
+  ir::DimContext& dims_;
+};
+
+}  // namespace
+
+ir::Type parse_type(std::string_view text, ir::DimContext& dims) { return TypeReader(text, dims).read(text); }
 
 std::unique_ptr<NodeBuilder> NodeBuilderState::make(std::unique_ptr<NodeBuilderState> state) {
   return std::unique_ptr<NodeBuilder>(new NodeBuilder(std::move(state)));

@@ -9,7 +9,17 @@ namespace cameo {
 
 formats::Publication& PublicationState::files_of(const Publication& p) {
   if (!p.state_) throw support::error("use.moved-from", "the publication was moved from");
+  if (p.state_->committed)
+    throw support::error("use.publication", "the files of this publication have their names already")
+        .help("take another Publication for more files");
   return p.state_->files;
+}
+
+// Committed files are no longer written, whether all could be published or not.
+formats::Publication& PublicationState::last_use_of(const Publication& p) {
+  formats::Publication& files = files_of(p);
+  p.state_->committed = true;
+  return files;
 }
 
 formats::AtomicFile& PublicationState::file_of(const Publication::File& f) {
@@ -30,7 +40,7 @@ Publication::File Publication::open(const std::string& path, std::initializer_li
   if (extensions.size()) support::need_extension(path, extensions);
   return File(&PublicationState::files_of(*this).open(path));
 }
-void Publication::commit(bool durable) { PublicationState::files_of(*this).commit(durable); }
+void Publication::commit(bool durable) { PublicationState::last_use_of(*this).commit(durable); }
 
 void require_unchanged_files() { formats::require_unchanged_files(); }
 

@@ -2,6 +2,14 @@
 // public headers last: `Graph` in a layer's header means the layer's own.
 #pragma once
 
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
 #include "backends/onnx/writer.h"
 #include "frontends/recognise.h"
 #include "ir/graph.h"
@@ -15,6 +23,21 @@ namespace cameo {
 using support::cat;
 using support::error;
 
+// Values by region and name, made when first asked for. It belongs to one state of the graph: copies begin without.
+class NameIndex {
+ public:
+  NameIndex() = default;
+  NameIndex(const NameIndex&) {}
+  NameIndex& operator=(const NameIndex&) { return clear(), *this; }
+  std::optional<uint32_t> find(const ir::Graph& g, uint32_t region, std::string_view name) const;
+
+ private:
+  void clear() { values_.clear(), made_ = false; }
+  mutable std::mutex busy_;
+  mutable bool made_ = false;
+  mutable std::vector<std::tuple<uint32_t, std::string_view, uint32_t>> values_;
+};
+
 struct ModelState {
   support::Bytes archive;  // a PyTorch archive; empty: `model` holds an ONNX model
   std::string path;        // where it was read from; empty: from memory
@@ -26,6 +49,7 @@ struct ModelState {
   int64_t opset = 0;                     // to write in; 0: the model's own
   backends::WriteOptions write;          // what else holds for the file
   std::vector<Diag> findings;
+  NameIndex names;
 
   static const ModelState& of(const Model& m);   // throws use.moved-from
   static const ir::Model& onnx(const Model& m);  // throws use.archive
@@ -36,6 +60,8 @@ struct ModelState {
 
 // Of ai.onnx: what the model is written in.
 int64_t opset_of(const ModelState& s);
+std::map<std::string, int> opsets_of(const ModelState& s);
+int ir_version_of(const ModelState& s);
 // Throws use.opset for one that there is not, or that models are not written in.
 int64_t known_opset(int64_t opset);
 int known_threads(int threads);  // throws use.value; 0: all the machine has

@@ -52,9 +52,9 @@ std::string summary_json(Model model, const std::string& file) {
   const ir::Graph& g = m.graph;
   json::Writer w;
   w.object();
-  w.key("file").value(file).key("kind").value("onnx").key("ir_version").value(m.ir_version);
+  w.key("file").value(file).key("kind").value("onnx").key("ir_version").value(ir_version_of(state));
   w.key("opsets").object();
-  for (const auto& [domain, v] : m.opsets) w.key(domain.empty() ? "ai.onnx" : domain).value(v);
+  for (const auto& [domain, v] : opsets_of(state)) w.key(domain.empty() ? "ai.onnx" : domain).value(v);
   w.end();
   w.key("producer").value(m.producer_name).key("producer_version").value(m.producer_version);
   w.key("inputs");

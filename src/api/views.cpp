@@ -1,4 +1,6 @@
 // Nodes, values and weights of the public Model: views of the graph behind it.
+#include <algorithm>
+
 #include "ir/dim_name.h"
 #include "api/export_names.h"
 #include "api/type_text.h"
@@ -178,13 +180,24 @@ std::vector<Value> Graph::weights() const {
                    [&](uint32_t id) { return Value(model_, id); });
 }
 
+std::optional<uint32_t> NameIndex::find(const ir::Graph& g, uint32_t region, std::string_view name) const {
+  const std::lock_guard lock(busy_);
+  if (!made_) {
+    for (uint32_t i = 0; i < g.value_capacity(); ++i)
+      if (const ir::Value& v = g[support::ValueId(i)]; v.kind != ir::Value::Kind::dead && !v.name.empty())
+        values_.emplace_back(v.home.index, v.name, i);
+    std::sort(values_.begin(), values_.end());
+    made_ = true;
+  }
+  const auto at = std::lower_bound(values_.begin(), values_.end(), std::tuple(region, name, uint32_t{0}));
+  if (at == values_.end() || std::get<0>(*at) != region || std::get<1>(*at) != name) return std::nullopt;
+  return std::get<2>(*at);
+}
+
 std::optional<Value> Graph::find(std::string_view name) const {
-  const ir::Graph& g = graph_of(model_);
-  for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const ir::Value& v = g[support::ValueId(i)];
-        v.kind != ir::Value::Kind::dead && v.home == support::RegionId(region_) && v.name == name && !name.empty())
-      return Value(model_, i);
-  return std::nullopt;
+  if (name.empty()) return std::nullopt;
+  const auto id = model_->names.find(graph_of(model_), region_, name);
+  return id ? std::optional(Value(model_, *id)) : std::nullopt;
 }
 
 Graph Model::graph() const {

@@ -19,6 +19,7 @@ namespace {
 enum class Kind { regular, stream };
 
 [[noreturn]] void unreadable(const std::string& path, int code) {
+  if (path.empty()) throw error("file.missing", "the path of the file is empty");
   if (code == ENOENT || code == ENOTDIR) throw error("file.missing", cat("no such file: ", path)).at({.file = path});
   throw error("file.unreadable", cat("cannot read ", path)).at({.file = path}).why(std::strerror(code));
 }

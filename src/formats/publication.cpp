@@ -49,6 +49,7 @@ FileHandle locked(const std::string& folder) {
 }  // namespace
 
 AtomicFile& Publication::open(const std::string& path, Turn turn) {
+  if (path.empty()) throw error("write.failed", "the path of the output is empty");
   auto file = std::make_unique<AtomicFile>(path);
   for (const Item& other : items_)
     if (other.file->goes_to(path))

@@ -30,8 +30,9 @@ class SchemaCheck {
       if (t.is_unknown() || (t.is_tensor() && t.elem == DType::undefined)) return;
       if (!admits(s.types_of(*f), t)) find("graph.type", id, cat("has ", what, " ", k, " of type ", t.text()));
       if (f->type_var < 0 || !t.is_tensor() || (f->option == Formal::variadic && !f->homogeneous)) return;
-      if (bound.emplace(f->type_var, t.elem).first->second != t.elem)
-        find("graph.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
+      if (const DType before = bound.emplace(f->type_var, t.elem).first->second; before != t.elem)
+        find("graph.type", id,
+             cat("has ", what, " ", k, " of ", name(t.elem), ", and the operands before are ", name(before)));
     };
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       const Formal* f = s.input(k);

@@ -84,6 +84,17 @@ std::string free_name(const Graph& g, std::string_view wanted) {
   return names.give(wanted);
 }
 
+namespace {
+// "%12", as a value without a name is shown.
+ValueId find_unnamed(const Graph& g, std::string_view label) {
+  uint32_t id = 0;
+  const auto* const end = label.data() + label.size();
+  if (!label.starts_with('%') || std::from_chars(label.data() + 1, end, id).ptr != end || label.size() < 2) return {};
+  if (id >= g.value_capacity() || !is_main(g, g[ValueId(id)]) || !g[ValueId(id)].name.empty()) return {};
+  return ValueId(id);
+}
+}  // namespace
+
 ValueId find_value(const Graph& g, std::string_view name) {
   std::vector<std::string> names;
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
@@ -92,6 +103,7 @@ ValueId find_value(const Graph& g, std::string_view name) {
     if (v.name == name) return ValueId(i);
     names.push_back(v.name);
   }
+  if (const ValueId v = find_unnamed(g, name)) return v;
   throw error("edit.no-value", cat("the model has no value '", name, "'"))
       .help(cat(did_you_mean(name, names), "its values are: ", some_names(names)));
 }
@@ -105,6 +117,7 @@ NodeId find_node(const Graph& g, std::string_view name) {
   for (const NodeId n : g.nodes(g.main()))
     for (const ValueId v : g[n].outputs)
       if (!name.empty() && g[v].name == name) return n;
+  if (const ValueId v = find_unnamed(g, name); v && g[v].def) return g[v].def;
   throw error("edit.no-node", cat("the model has no node '", name, "'"))
       .help(cat(did_you_mean(name, names), "its nodes are: ", some_names(names)));
 }
@@ -154,7 +167,9 @@ void rename(Model& m, std::string_view from, std::string_view to) {
   }
   for (const NodeId n : g.nodes(g.main()))
     if (g[n].name == from && !from.empty()) return g.rename(n, std::string(to));
-  find_value(g, from);  // throws
+  const ValueId unnamed = find_value(g, from);
+  if (has_value(g, to)) throw error("edit.name", cat("the model has a value '", to, "' already"));
+  g.rename(unnamed, std::string(to));
 }
 
 void set_dim(Model& m, std::string_view name, int64_t axis, std::string_view size) {

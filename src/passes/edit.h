@@ -13,7 +13,7 @@
 
 namespace cameo::passes {
 
-ValueId find_value(const Graph& g, std::string_view name);       // throws edit.no-value
+ValueId find_value(const Graph& g, std::string_view name);       // throws edit.no-value; "%12" has no name
 bool has_value(const Graph& g, std::string_view name);           // anywhere, bodies too
 std::string free_name(const Graph& g, std::string_view wanted);  // as wanted, or "wanted_2", ..., which no value has
 NodeId find_node(const Graph& g, std::string_view name);  // by its name, else by an output's; throws edit.no-node

@@ -30,6 +30,7 @@ std::vector<ValueId> matching_values(const Graph& g, const std::vector<std::stri
           wanted[v.index] = any = true;
     if (!any) throw error("run.no-match", cat("no value or node is called '", pattern, "'"));
   }
+  for (const ValueId v : g[g.main()].outputs) wanted[v.index] = false;  // they are there already
   std::vector<ValueId> out;
   for (const NodeId n : g.nodes(g.main()))
     for (const ValueId v : g[n].outputs)

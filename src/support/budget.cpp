@@ -83,10 +83,11 @@ void allocator_counts() noexcept { counted_by_allocator = true; }
 
 Error out_of_memory() {
   const uint64_t limit = memory_limit;
-  return over_budget("memory",
-                     limit ? cat("this takes more memory than ", limit >> 20, " MiB")
-                           : std::string("there is not enough memory for this"),
-                     "--max-memory");
+  return over_budget(
+      "memory",
+      limit ? cat("this takes more memory than ", limit < 10u << 20 ? cat(limit, " bytes") : cat(limit >> 20, " MiB"))
+            : std::string("there is not enough memory for this"),
+      "--max-memory");
 }
 
 MemoryClaim::MemoryClaim(uint64_t bytes) : bytes_(counted_by_allocator ? 0 : bytes) {

@@ -6,6 +6,7 @@
 #include "backends/onnx/data_files.h"
 #include "backends/onnx/graph_writer.h"
 #include "backends/onnx/legalise.h"
+#include "cameo/opset.h"
 #include "frontends/onnx/graph_reader.h"
 
 namespace cameo::backends {
@@ -58,6 +59,22 @@ int64_t ir_version(const Model& m, const Opsets& target) {
   return ir;
 }
 
+}  // namespace
+
+int64_t implied_opset(const Model& m) {
+  const auto is_onnx = [&](uint32_t i) { return !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain.empty(); };
+  uint32_t node = 0;
+  while (node < m.graph.node_capacity() && !is_onnx(node)) ++node;
+  if (node == m.graph.node_capacity()) return opsets::standard;
+  for (int64_t opset = opsets::standard; opset < newest_released_opset; ++opset) {
+    Model trial = m;
+    if (legalise(trial, opset).refusals.empty()) return opset;
+  }
+  return newest_released_opset;
+}
+
+namespace {
+
 // The versions to write: what was asked for, the model's own, and the newest of domains it did not import yet.
 Opsets target_opsets(const Model& m, const WriteOptions& options) {
   Opsets target = m.opsets;
@@ -69,9 +86,9 @@ Opsets target_opsets(const Model& m, const WriteOptions& options) {
     const std::string domain(g[NodeId(i)].op->domain);
     has_onnx = has_onnx || domain.empty();
     if (!target.count(domain))
-      target[domain] = domain.empty() ? newest_released_opset : std::max<int64_t>(1, newest_version(domain));
+      target[domain] = domain.empty() ? implied_opset(m) : std::max<int64_t>(1, newest_version(domain));
   }
-  if (target.empty()) target[""] = newest_released_opset;
+  if (target.empty()) target[""] = implied_opset(m);
   return target;
 }
 

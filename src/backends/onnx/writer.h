@@ -49,6 +49,8 @@ void write_onnx(const ir::Model& model, formats::Publication& files, const std::
 // The same into memory; external and in-place weights are refused.
 std::string write_onnx(const ir::Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 
+// Of ai.onnx, for nodes of a model that does not import it: the standard opset, or the oldest after it that has them.
+int64_t implied_opset(const ir::Model& model);
 // The IR version that came with an opset of ai.onnx.
 int64_t ir_version_for(int64_t opset);
 

@@ -7,6 +7,7 @@
 #include "quant/samples/stream.h"
 #include "runtime/arrays.h"
 #include "runtime/inputs.h"
+#include "support/ascii.h"
 #include "support/error.h"
 
 namespace cameo::quant {
@@ -16,8 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return ascii::to_lower(c); });
   return std::any_of(ends.begin(), ends.end(), [&](std::string_view e) { return name.ends_with(e); });
 }
 bool is_array_file(const std::string& name) { return ends_with_any(name, {".npz", ".npy"}); }
@@ -105,6 +105,7 @@ std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Dat
 
 Samples samples_from(const Graph& g, const std::string& path, const std::optional<PictureOptions>& pictures) {
   if (path == "-") return stream_samples(g);
+  if (!fs::exists(path)) throw error("file.missing", cat("no such file: ", path));
   std::vector<std::string> files{path};
   if (fs::is_directory(path) && !fs::exists(fs::path(path) / "input_0.pb")) {
     files = files_of(path, pictures.has_value());

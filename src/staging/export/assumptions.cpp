@@ -49,10 +49,21 @@ std::vector<Machine::Check> checks_of_guesses(Machine& s) {
   return out;
 }
 
+namespace {
+std::vector<SizeRelation> conditions_in(DimContext& names, const std::string& text) {
+  try {
+    return parse_conditions(names, text);
+  } catch (const Error& e) {
+    throw error("use.assume", cat("--assume '", text, "' is no condition: ", e.diag().what))
+        .help("write it like 't != 1' or '2 <= t <= 64'");
+  }
+}
+}  // namespace
+
 void take_assumptions(Machine& s) {
   for (const std::string& text : s.options.assumptions) {
     DimContext names;
-    for (const SizeRelation& c : parse_conditions(names, text))
+    for (const SizeRelation& c : conditions_in(names, text))
       for (const Dim d : {c.a, c.b})
         for (const Dim symbol : symbols_of(d))
           if (!s.graph.dims().has_symbol(symbol_name(symbol))) {

@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "ir/dtype_words.h"
 #include "staging/export.h"
 #include "staging/export/input_sizes.h"
+#include "support/ascii.h"
 #include "support/number_text.h"
 
 namespace cameo::staging {
@@ -14,20 +15,11 @@ namespace {
       .help("write NAME=DTYPE[DIMS], for example 'x=f32[batch,3,224,224]', or NAME=VALUE");
 }
 
-// Names of PyTorch and NumPy are told in ours.
 [[noreturn]] void bad_dtype(std::string_view text, std::string_view given) {
-  const std::string_view plain = given.starts_with("torch.") ? given.substr(6) : given;
-  static constexpr std::pair<std::string_view, std::string_view> others[] = {
-      {"float32", "f32"}, {"float", "f32"},   {"fp32", "f32"},  {"float64", "f64"},   {"double", "f64"},
-      {"float16", "f16"}, {"half", "f16"},    {"fp16", "f16"},  {"bfloat16", "bf16"}, {"int64", "i64"},
-      {"long", "i64"},    {"int", "i32"},     {"int32", "i32"}, {"int16", "i16"},     {"short", "i16"},
-      {"int8", "i8"},     {"uint8", "u8"},    {"byte", "u8"},   {"uint16", "u16"},    {"uint32", "u32"},
-      {"uint64", "u64"},  {"boolean", "bool"}};
-  const auto* known =
-      std::find_if(std::begin(others), std::end(others), [&](const auto& o) { return o.first == plain; });
-  if (known == std::end(others)) bad(text, cat("'", given, "' is not a dtype"));
-  throw error("use.input", cat("--input '", text, "': '", given, "' is written ", known->second))
-      .help(cat("--input '", text.substr(0, text.find('=') + 1), known->second, text.substr(text.find('[')), "'"));
+  const std::string_view ours = dtype_in_our_words(given);
+  if (ours.empty()) bad(text, cat("'", given, "' is not a dtype"));
+  throw error("use.input", cat("--input '", text, "': '", given, "' is written ", ours))
+      .help(cat("--input '", text.substr(0, text.find('=') + 1), ours, text.substr(text.find('[')), "'"));
 }
 
 // "(1, 3, 224)" as "1,3,224".
@@ -65,8 +57,7 @@ InputSpec parse_input_spec(std::string_view text) {
   const auto open = rest.find('[');
   const auto dtype = open == rest.npos ? std::nullopt : dtype_from_name(rest.substr(0, open));
   if (!dtype) {
-    if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos &&
-        std::isalpha(static_cast<unsigned char>(rest[0])))
+    if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos && ascii::is_alpha(rest[0]))
       bad_dtype(text, rest.substr(0, open));
     out.fixed = std::string(rest);
     return out;

@@ -3,11 +3,20 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <locale>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace {
+
+struct Commas : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
 
 int failures = 0;
 
@@ -288,6 +297,80 @@ void publishes(const std::string& data) {
   expect(cameo::to_json(cameo::stats(saved)).find("\"macs\"") != std::string::npos, "results as JSON");
 }
 
+// What a call refuses leaves nothing behind; types and labels that are shown can be given back.
+void goes_on_after_errors() {
+  cameo::Builder g("net");
+  auto x = g.input("x", "f32[batch, 4]"), seq = g.input("seq", "seq(f32[?, 4])");
+  g.input("maybe", "optional(seq(i64[...]))");
+  g.input("table", "map(i64, f32[])");
+  expect_error("infer.axis", [&] { g.op("Softmax", {x}, {{"axis", 7}}); });
+  expect_error("infer.split", [&] { g.op("Split", {x}, {{"num_outputs", 2}}); });
+  expect_error("graph.type", [&] { g.op("Add", {x, g.ints({1})}); });
+  expect_error("build.arity", [&] { g.op("Add", {x}); });
+  expect_error("build.name", [&] { g.weight("", {1}, std::vector<float>{1}); });
+  expect_error("build.name", [&] { g.output("", x); });
+  auto w = g.weight("w", {4, 3}, std::vector<float>(12, 0.5f));
+  auto hidden = g.op("MatMul", {x, w});
+  g.output("y", g.op("Relu", {hidden}));
+  g.output("count", g.op("SequenceLength", {seq}));
+  const cameo::Model model = g.model();
+  expect(model.node_count() == 3, "nodes that were refused are gone");
+  expect(seq.type() == "seq(f32[?,4])" && model.inputs()[2].type == "optional(seq(i64[...]))" &&
+             model.inputs()[3].type == "map(i64, f32[])",
+         "types are read as they are shown");
+  expect(model.opsets() == std::map<std::string, int>{{"", 18}} && model.ir_version() == 8, "what will be written");
+  const std::string label = model.nodes()[0].output().label();
+  const cameo::Model part = cameo::extract(model, {"x"}, {label});
+  expect(label[0] == '%' && part.node_count() == 1, "a value without a name is found by its label");
+  const cameo::Model named = cameo::Editor(model).rename(label, "hidden").apply();
+  expect(named.graph().find("hidden") && !model.graph().find("hidden") && model.graph().find("w"), "values by name");
+  const std::vector<float> numbers(12, 2.0f);
+  expect_error("infer.", [&] {
+    cameo::Editor(model).set_weight("w", cameo::ArrayView{"f32", {3, 4}, numbers.data()}).apply();
+  });
+  const cameo::Session all(model, {.threads = 1, .keep_outputs = {"*"}});
+  expect(all.result_names() == std::vector<std::string>({"y", "count", label}) || all.result_names().size() == 3,
+         "outputs are kept once");
+  const auto array = cameo::Array::of({2}, std::vector<int32_t>{1, 2});
+  expect_error("use.array", [&] { (void)array.as<float>(); });
+  const cameo::Array half = cameo::Array::of("f16", {1}, "\0\x3c", 2);
+  expect(array.as<uint32_t>()[1] == 2 && half.as<uint16_t>()[0] == 0x3c00, "elements by their size");
+  cameo::Publication files;
+  files.open("published.txt").append("x");
+  files.commit();
+  expect_error("use.publication", [&] { files.commit(); });
+  expect_error("use.publication", [&] { files.open("more.txt"); });
+  expect_error("value.range", [&] { cameo::load_from(UINT64_MAX, [](uint64_t, void*, size_t) {}); });
+  expect_error("write.failed", [&] { model.save(""); });
+  expect_error("file.missing", [&] { cameo::load(""); });
+  expect_error("file.missing", [&] { cameo::samples_from(model, "no such folder"); });
+  expect_error("use.array", [&] { cameo::ArrayView("float32", {1}, numbers.data()).byte_size(); });
+}
+
+// Numbers have points and letters are ASCII's, whatever locale the program has set.
+void follows_no_locale() {
+  cameo::Builder g("numbers");
+  auto x = g.input("x", "f32[n,4]");
+  auto i = g.op("LeakyRelu", {x}, {{"alpha", 0.25}});
+  g.output("leak", i);
+  g.output("y", g.op("Clip", {i, g.number(-0.5, x), g.number(1234.5, x)}));
+  const cameo::Model model = g.model();
+  const std::string text = model.text();
+  expect(text.find("0.25") != std::string::npos && text.find("1234.5") != std::string::npos, "numbers with points");
+  model.save("numbers.onnxtxt");
+  expect(cameo::diff(cameo::load("numbers.onnxtxt"), model).empty(), "numbers as text are read back");
+  const cameo::Model halves = cameo::Editor(model).set_attribute("leak", "alpha", "0.5").apply();
+  expect(std::get<double>(halves.nodes()[0].attribute("alpha")->value) == 0.5, "an attribute from text");
+  expect(cameo::nms_settings({"0.75", "0.125"}).iou == 0.75F, "0.75 is three quarters");
+  expect(cameo::to_json(cameo::verify(model, model)).find(',') != std::string::npos, "JSON");
+  cameo::OperatorQuery query;
+  query.pattern = "INSTANCE_NORM";
+  expect(!cameo::find_operators(query).empty(), "capitals and small letters");
+  cameo::LimitScope limits({.seconds = 1234.5});
+  const auto made = cameo::random_inputs(model, 1, {{"n", 2}});
+  expect(cameo::Session(model).run_values({made[0].second})[0].array.shape[1] == 4, "it runs");
+}
+
 void says_what_is_wrong(const std::string& data) {
   expect_error("lower.no-rule",
                [&] { cameo::export_model(cameo::load(data + "/custom.pt"), {.inputs = {"x=f32[b,3]"}}); });
@@ -299,6 +382,8 @@ void says_what_is_wrong(const std::string& data) {
 
 int main(int count, char** arguments) {
   const std::string data = count > 1 ? arguments[1] : ".";
+  if (std::getenv("LC_ALL")) std::locale::global(std::locale(""));  // sets C's too
+  std::locale::global(std::locale(std::locale(), new Commas));
   builds();
   carves(data);
   lowers(data);
@@ -307,5 +392,7 @@ int main(int count, char** arguments) {
   refuses(data);
   publishes(data);
   says_what_is_wrong(data);
+  goes_on_after_errors();
+  follows_no_locale();
   return failures ? 1 : 0;
 }
