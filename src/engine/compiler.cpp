@@ -7,6 +7,8 @@
 #include "engine/deferred_constants.h"
 #include "engine/parallel.h"
 #include "engine/work.h"
+#include "ops/custom.h"
+#include "ops/gate.h"
 #include "ops/op_def.h"
 #include "support/error.h"
 
@@ -293,6 +295,23 @@ const EmitterRow* find_row(std::span<const EmitterRow> rows, const OpInfo& op) {
   return it == rows.end() ? nullptr : &*it;
 }
 
+namespace {
+// Results without elements are there already.
+bool gives_nothing(Compiler& c, NodeId n) {
+  const std::vector<ValueId>& outputs = c.graph()[n].outputs;
+  std::vector<Type> types;
+  for (const ValueId v : outputs) types.push_back(c.graph()[v].fact.type);
+  const auto nothing = results_of_nothing(types);
+  for (size_t i = 0; nothing && i < nothing->size(); ++i) {
+    Tensor t = (*nothing)[i].tensor;
+    if (t.dtype() != DType::string)  // kernels are given an address for every operand
+      t = Tensor(t.dtype(), t.shape(), aligned_bytes(1).slice(0, 0));
+    c.bind(outputs[i], c.add_constant(t, {t.dtype(), t.shape(), nullptr}));
+  }
+  return nothing.has_value();
+}
+}  // namespace
+
 void Compiler::node(NodeId n) {
   const Node& node = g_[n];
   // Known already: shape arithmetic, and what inference folded.
@@ -300,6 +319,7 @@ void Compiler::node(NodeId n) {
       !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
   if (folded || (!node.outputs.empty() && deferred_constant(g_, node.outputs[0]))) return;
+  if (!node.op->is_opaque() && !custom(*node.op) && node.regions.empty() && gives_nothing(*this, n)) return;
   bool known = options_.fast && !node.op->is_opaque() && node.regions.empty();
   for (const ValueId v : node.inputs)
     known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum ||

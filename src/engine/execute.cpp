@@ -142,7 +142,8 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
   }
   if (custom(*n.op)) return settle_all(s, run_custom(g, s.node, inputs));
   if (n.op->is_opaque() || !def(*n.op).rules.eval) throw no_kernel(n);
-  if (!s.settled) check_call(g, s.node, inputs);
+  if (!s.settled)
+    if (auto nothing = results_of_nothing(check_call(g, s.node, inputs))) return settle_all(s, *std::move(nothing));
   Eval k(inputs, n.outputs.size());
   const auto outer = [&](ValueId v) -> Datum {
     for (size_t i = 0; i < n.inputs.size(); ++i)

@@ -158,12 +158,20 @@ RegionId clone_region(Graph& g, RegionId from, RegionId parent, NodeId owner, co
   return Cloner(g, g, options).region(from, parent, owner);
 }
 
-const LocalFunction* called_function(const Node& n, std::span<const LocalFunction> functions) {
-  if (!n.op->is_opaque()) return nullptr;
-  const std::string_view overload = n.notes ? std::string_view(n.notes->overload) : "";
-  for (const LocalFunction& f : functions)
-    if (f.name == n.op->name && f.domain == n.op->domain && f.overload == overload) return &f;
-  return nullptr;
+namespace {
+std::string key_of(std::string_view domain, std::string_view name, std::string_view overload) {
+  return cat(domain.size(), ":", name.size(), ":", domain, name, overload);
+}
+}  // namespace
+
+FunctionTable::FunctionTable(std::span<const LocalFunction> functions) {
+  for (const LocalFunction& f : functions) all_.emplace(key_of(f.domain, f.name, f.overload), &f);
+}
+
+const LocalFunction* FunctionTable::called_by(const Node& n) const {
+  if (all_.empty() || !n.op->is_opaque()) return nullptr;
+  const auto it = all_.find(key_of(n.op->domain, n.op->name, n.notes ? std::string_view(n.notes->overload) : ""));
+  return it == all_.end() ? nullptr : it->second;
 }
 
 NamedAttrs call_bindings(const Node& call, const LocalFunction& f) {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/graph.h"
@@ -26,8 +27,15 @@ std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, st
 // A copy of a whole region, inputs included. `owner` may be none.
 RegionId clone_region(Graph& g, RegionId from, RegionId parent, NodeId owner = {}, const CloneOptions& options = {});
 
-// The function a node calls, or null.
-const LocalFunction* called_function(const Node& n, std::span<const LocalFunction> functions);
+// Which function a node calls: made once for many nodes. The functions must not move while it lives.
+class FunctionTable {
+ public:
+  explicit FunctionTable(std::span<const LocalFunction> functions);
+  const LocalFunction* called_by(const Node& n) const;  // null where it calls none
+
+ private:
+  std::unordered_map<std::string, const LocalFunction*> all_;
+};
 // What the function's attributes are in a call: as given, or their defaults.
 NamedAttrs call_bindings(const Node& call, const LocalFunction& f);
 

@@ -48,8 +48,8 @@ std::vector<int64_t> Eval::axes(std::vector<int64_t> axes, int64_t rank) {
 }
 
 std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const> inputs) {
-  check_call(node, inputs);
-  return evaluate_checked(node, inputs);
+  auto nothing = results_of_nothing(check_call(node, inputs));
+  return nothing ? *std::move(nothing) : evaluate_checked(node, inputs);
 }
 
 std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs) {

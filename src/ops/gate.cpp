@@ -1,5 +1,6 @@
 #include "ops/gate.h"
 
+#include "kernels/carrier.h"
 #include "ops/control/stack.h"
 #include "ops/infer.h"
 
@@ -21,7 +22,12 @@ class Scratch {
     g.set_notes(node, n.notes);
   }
 
-  void check() { infer_node(g, node, {.fold = false, .real = true}); }
+  std::vector<Type> check() {
+    infer_node(g, node, {.fold = false, .real = true});
+    std::vector<Type> out;
+    for (const ValueId v : g[node].outputs) out.push_back(g[v].fact.type);
+    return out;
+  }
 
   Graph g;
   NodeId node;
@@ -82,23 +88,29 @@ Type given_type(const Datum& d, const Type& declared) {
 
 void check_node(Graph& g, NodeId n) { infer_node(g, n, {.real = true}); }
 
-void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) {
-  if (!is_judged(g[n])) return;
+std::vector<Type> check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) {
+  if (!is_judged(g[n])) return {};
   Scratch s(g[n], inputs);
   for (size_t i = 0; i < g[n].outputs.size(); ++i) s.g.label(s.g[s.node].outputs[i]).name = g[g[n].outputs[i]].name;
-  s.check();
+  return s.check();
 }
 
-void check_call(const Node& n, std::span<const Datum* const> inputs) {
-  if (is_judged(n)) Scratch(n, inputs).check();
+std::vector<Type> check_call(const Node& n, std::span<const Datum* const> inputs) {
+  return is_judged(n) ? called_types(n, inputs) : std::vector<Type>();
 }
 
 std::vector<Type> called_types(const Node& n, std::span<const Datum* const> inputs) {
-  Scratch s(n, inputs);
-  s.check();
-  std::vector<Type> out;
-  for (const ValueId v : s.g[s.node].outputs) out.push_back(s.g[v].fact.type);
-  return out;
+  return Scratch(n, inputs).check();
+}
+
+std::optional<std::vector<Datum>> results_of_nothing(std::span<const Type> types) {
+  std::vector<Datum> out;
+  for (const Type& t : types) {
+    const auto dims = t.is_tensor() && t.has_rank() ? known_shape(*t.shape) : std::nullopt;
+    if (!dims || t.elem == DType::undefined || element_count(*dims) != 0) return std::nullopt;
+    out.emplace_back(zeros(t.elem, *dims));
+  }
+  return out.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
 }  // namespace cameo::ops

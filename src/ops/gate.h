@@ -4,7 +4,9 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "ir/graph.h"
 #include "kernels/datum.h"
@@ -30,10 +32,15 @@ Type given_type(const Datum& d, const Type& declared);
 // checked when they run.
 void check_node(Graph& g, NodeId n);
 
-// A node's operands as they come. Nodes with bodies are not judged: their kernels and their bodies' nodes are.
-void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs);
-void check_call(const Node& n, std::span<const Datum* const> inputs);
+// A node's operands as they come; gives what its rule makes of them. Nodes with bodies are not judged, and nothing is
+// known of their results: their kernels and their bodies' nodes are.
+std::vector<Type> check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs);
+std::vector<Type> check_call(const Node& n, std::span<const Datum* const> inputs);
 // What the node's shape rule makes of these operands. Precondition: no bodies.
 std::vector<Type> called_types(const Node& n, std::span<const Datum* const> inputs);
+
+// The results of a node without bodies where its rule says that none of them has elements: no kernel is asked, since
+// kernels may go over the other sizes, which cost a file nothing.
+std::optional<std::vector<Datum>> results_of_nothing(std::span<const Type> types);
 
 }  // namespace cameo::ops

@@ -4,6 +4,7 @@
 #include "ops/eval.h"
 #include "ir/clone.h"
 #include "ops/custom.h"
+#include "ops/gate.h"
 #include "ops/inline.h"
 #include "ops/infer.h"
 #include "ops/quantises.h"
@@ -128,7 +129,10 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
     data[i] = Datum(*c.constant(i));
     pointers[i] = &data[i];
   }
-  const auto results = evaluate_checked(n, pointers);
+  std::vector<Type> types;
+  for (const ValueId v : n.outputs) types.push_back(g[v].fact.type);
+  auto nothing = results_of_nothing(types);
+  const auto results = nothing ? *std::move(nothing) : evaluate_checked(n, pointers);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].kind != Datum::Kind::tensor) continue;
     const Tensor& t = results[i].tensor;
@@ -142,8 +146,7 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
 class Driver {
  public:
   // `functions` have their bodies in `home`, which is `g` or the graph that `g` is a part of.
-  Driver(Graph& g, const InferOptions& options, std::span<const LocalFunction> functions = {},
-         const Graph* home = nullptr)
+  Driver(Graph& g, const InferOptions& options, const FunctionTable* functions = nullptr, const Graph* home = nullptr)
       : g_(g), options_(options), functions_(functions), home_(home) {}
 
   void region(RegionId r) {
@@ -163,8 +166,7 @@ class Driver {
       for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
     if (const CustomOp* op = custom(*n.op)) return custom_node(id, *op, declared);
     if (n.op->is_opaque()) {
-      if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_))
-        call(id, *f, declared);
+      if (const LocalFunction* f = functions_ ? functions_->called_by(n) : nullptr) call(id, *f, declared);
       return;
     }
     Infer c(g_, id);
@@ -305,7 +307,7 @@ class Driver {
 
   Graph& g_;
   const InferOptions& options_;
-  std::span<const LocalFunction> functions_;
+  const FunctionTable* functions_;  // null: none
   const Graph* home_;
   int depth_ = 0;
   std::vector<const LocalFunction*> calls_;  // that this one is inside of
@@ -324,7 +326,8 @@ void infer_node(Graph& graph, NodeId node, const InferOptions& options) {
 
 InferResult infer(Graph& graph, std::span<const LocalFunction> functions, const InferOptions& options) {
   check_expansion(graph, functions);
-  Driver driver(graph, options, functions, &graph);
+  const FunctionTable table(functions);
+  Driver driver(graph, options, &table, &graph);
   driver.region(graph.main());
   for (uint32_t i = 0; i < graph.value_capacity(); ++i) {
     const Value& v = graph[ValueId(i)];

@@ -52,7 +52,7 @@ class ExpandedSize {
       n = std::min(most, n + 1);
       for (const RegionId body : g_[id].regions)
         if (body) n = std::min(most, n + nodes(body));
-      if (const LocalFunction* f = called_function(g_[id], functions_)) n = std::min(most, n + of(*f));
+      if (const LocalFunction* f = functions_.called_by(g_[id])) n = std::min(most, n + of(*f));
     }
     return n;
   }
@@ -71,27 +71,28 @@ class ExpandedSize {
 
   static constexpr uint64_t most = uint64_t{1} << 60;
   const Graph& g_;
-  std::span<const LocalFunction> functions_;
+  const FunctionTable functions_;
   std::unordered_map<const LocalFunction*, uint64_t> known_;
 };
 
 constexpr size_t deepest_call = 500;  // each is a call of ours
 
-void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack, size_t max_nodes) {
+void inline_calls(Model& m, const FunctionTable& functions, RegionId r, std::vector<const LocalFunction*>& stack,
+                  size_t max_nodes) {
   std::vector<NodeId> nodes;
   for (const NodeId n : m.graph.nodes(r)) nodes.push_back(n);
   for (const NodeId n : nodes) {
     checkpoint();
     for (const RegionId body : std::vector<RegionId>(m.graph[n].regions))
-      if (body) inline_calls(m, body, stack, max_nodes);
-    const LocalFunction* f = called_function(m.graph[n], m.functions);
+      if (body) inline_calls(m, functions, body, stack, max_nodes);
+    const LocalFunction* f = functions.called_by(m.graph[n]);
     if (!f) continue;
     if (std::find(stack.begin(), stack.end(), f) != stack.end())
       throw error("model.function-cycle", cat("the function ", f->name, " calls itself"));
     if (stack.size() >= deepest_call)
       throw error("model.function-depth", cat("functions call each other more than ", deepest_call, " deep"));
     stack.push_back(f);
-    inline_calls(m, f->body, stack, max_nodes);  // once; the body is then free of calls
+    inline_calls(m, functions, f->body, stack, max_nodes);  // once; the body is then free of calls
     stack.pop_back();
     inline_call(m.graph, n, *f);
     if (m.graph.node_capacity() > max_nodes)
@@ -119,7 +120,7 @@ void check_expansion(const Graph& g, std::span<const LocalFunction> functions) {
 void inline_functions(Model& m, size_t max_nodes) {
   check_expansion(m.graph, m.functions);
   std::vector<const LocalFunction*> stack;
-  inline_calls(m, m.graph.main(), stack, max_nodes);
+  inline_calls(m, FunctionTable(m.functions), m.graph.main(), stack, max_nodes);
   for (const LocalFunction& f : m.functions) clear_body(m.graph, f.body);
   m.functions.clear();
 }
@@ -127,6 +128,7 @@ void inline_functions(Model& m, size_t max_nodes) {
 void drop_uncalled(Model& m) {
   if (!m.kept.empty()) return;
   const Graph& g = m.graph;
+  const FunctionTable functions(m.functions);
   std::set<RegionId> called;
   std::set<std::string, std::less<>> domains{""};
   for (std::vector<RegionId> work{g.main()}; !work.empty();) {
@@ -136,7 +138,7 @@ void drop_uncalled(Model& m) {
       domains.emplace(g[n].op->domain);
       for (const RegionId body : g[n].regions)
         if (body) work.push_back(body);
-      if (const LocalFunction* f = called_function(g[n], m.functions); f && called.insert(f->body).second)
+      if (const LocalFunction* f = functions.called_by(g[n]); f && called.insert(f->body).second)
         work.push_back(f->body);
     }
   }

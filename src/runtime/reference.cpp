@@ -50,7 +50,7 @@ class Interpreter {
     try {
       if (custom(*n.op)) return keep(id, run_custom(g_, id, inputs), in_main);
       if (n.op->is_opaque() || !def(*n.op).rules.eval) throw no_kernel(n);
-      check_call(g_, id, inputs);
+      if (auto nothing = results_of_nothing(check_call(g_, id, inputs))) return keep(id, *std::move(nothing), in_main);
       Eval k(inputs, n.outputs.size());
       k.run_region = [&](size_t i, std::vector<Datum> args) {
         return region(i < n.regions.size() ? n.regions[i] : RegionId(), args);

@@ -28,7 +28,8 @@ void add_rows(const Model& model, Sample given, std::deque<Sample>& out) {
   };
   positional(g, one)(inputs);
   const auto params = runtime::run_inputs(g);
-  for (const auto& row : quant::split_rows(g, inputs)) {
+  quant::Rows rows(g, std::move(inputs));
+  for (std::vector<kernels::Datum> row; rows.next(row);) {
     Sample& s = out.emplace_back();
     for (size_t i = 0; i < row.size(); ++i)
       if (row[i].kind != kernels::Datum::Kind::none) s.emplace_back(g[params[i]].name, run_value_of(row[i]));

@@ -119,6 +119,8 @@ struct Scan : Rules<op::Scan> {
       if (i > 0 && size != length) k.fail("eval.shape", cat("scanned inputs of lengths ", length, " and ", size));
       length = size;
     }
+    if (length > limits().turns)  // of slices without elements a small file has as many as it likes
+      throw over_budget("turns", cat("a Scan of ", length, " turns"), "--max-turns");
     std::vector<Stack> stacks(k.out_count() > states ? k.out_count() - states : 0);
     for (int64_t t = 0; t < length; ++t) {
       checkpoint();

@@ -1,7 +1,6 @@
 #include "quant/samples/samples.h"
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 
 #include "quant/samples/stream.h"
@@ -47,15 +46,12 @@ class FileSamples {
       : g_(g), files_(std::move(files)), pictures_(std::move(pictures)) {}
 
   bool next(std::vector<Datum>& inputs) {
-    while (ready_.empty() && at_ < files_.size()) {
+    while (!ready_.next(inputs)) {
+      if (at_ == files_.size()) return false;
       const std::string& file = files_[at_++];
-      if (pictures_ && is_picture(file)) ready_.push_back({Datum(picture_tensor(file, g_, *pictures_))});
-      else
-        for (auto& row : split_rows(g_, load_values(file, g_, run_inputs(g_)))) ready_.push_back(std::move(row));
+      ready_ = Rows(g_, pictures_ && is_picture(file) ? std::vector{Datum(picture_tensor(file, g_, *pictures_))}
+                                                      : load_values(file, g_, run_inputs(g_)));
     }
-    if (ready_.empty()) return false;
-    inputs = std::move(ready_.front());
-    ready_.pop_front();
     return true;
   }
 
@@ -64,7 +60,7 @@ class FileSamples {
   std::vector<std::string> files_;
   std::optional<PictureOptions> pictures_;
   size_t at_ = 0;
-  std::deque<std::vector<Datum>> ready_;
+  Rows ready_;
 };
 
 Tensor row_of(const Tensor& t, int64_t row) {
@@ -76,7 +72,9 @@ Tensor row_of(const Tensor& t, int64_t row) {
 
 }  // namespace
 
-std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Datum>& inputs) {
+namespace {
+// How many rows there are to be split; nothing where the inputs are one sample.
+std::optional<int64_t> common_rows(const Graph& g, const std::vector<Datum>& inputs) {
   const auto params = run_inputs(g);
   int64_t rows = 0;
   std::optional<Dim> symbol;
@@ -86,21 +84,33 @@ std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Dat
     if (inputs[i].kind != Datum::Kind::tensor || inputs[i].tensor.rank() == 0 ||
         is_sub_byte(inputs[i].tensor.dtype()) || inputs[i].tensor.dtype() == DType::string || !t.has_rank() ||
         t.rank() != inputs[i].tensor.rank())
-      return {inputs};
+      return std::nullopt;
     const Dim first = (*t.shape)[0];
-    if (first.is_literal() ? first.literal() != 1 : symbol && *symbol != first) return {inputs};
+    if (first.is_literal() ? first.literal() != 1 : symbol && *symbol != first) return std::nullopt;
     if (!first.is_literal()) symbol = first;
     const int64_t here = inputs[i].tensor.shape()[0];
-    if (here == 0) return {};  // a batch of nothing
-    if (rows && here != rows) return {inputs};
+    if (here == 0) return 0;                                 // a batch of nothing
+    if (inputs[i].tensor.count() == 0) return std::nullopt;  // rows of nothing: no file limits how many
+    if (rows && here != rows) return std::nullopt;
     rows = here;
   }
-  if (rows <= 1) return {inputs};
-  std::vector<std::vector<Datum>> out(static_cast<size_t>(rows));
-  for (int64_t r = 0; r < rows; ++r)
-    for (const Datum& d : inputs)
-      out[static_cast<size_t>(r)].push_back(d.kind == Datum::Kind::tensor ? Datum(row_of(d.tensor, r)) : d);
-  return out;
+  return rows <= 1 ? std::nullopt : std::optional(rows);
+}
+}  // namespace
+
+Rows::Rows(const Graph& g, std::vector<Datum> inputs) : inputs_(std::move(inputs)) {
+  const auto rows = common_rows(g, inputs_);
+  split_ = rows.has_value();
+  count_ = rows.value_or(1);
+}
+
+bool Rows::next(std::vector<Datum>& row) {
+  if (at_ == count_) return false;
+  row.clear();
+  for (const Datum& d : inputs_)
+    row.push_back(split_ && d.kind == Datum::Kind::tensor ? Datum(row_of(d.tensor, at_)) : d);
+  ++at_;
+  return true;
 }
 
 Samples samples_from(const Graph& g, const std::string& path, const std::optional<PictureOptions>& pictures) {

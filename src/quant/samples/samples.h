@@ -42,7 +42,18 @@ Samples samples_from(const Graph& g, const std::string& path, const std::optiona
 Tensor picture_tensor(const Image& image, const Type& input, const std::string& name, const PictureOptions& options);
 // The same from a file, as the model's only input.
 Tensor picture_tensor(const std::string& path, const Graph& g, const PictureOptions& options);
-// Splits inputs with a common first axis of several rows, where the model's is 1 or one named size, into single rows.
-std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Datum>& inputs);
+// The single rows of inputs with a common first axis of several rows, where the model's is 1 or one named size; other
+// inputs as they are, once. Rows are made as they are asked for: a large array of small ones has very many.
+class Rows {
+ public:
+  Rows() = default;
+  Rows(const Graph& g, std::vector<Datum> inputs);
+  bool next(std::vector<Datum>& row);  // false where there are no more
+
+ private:
+  std::vector<Datum> inputs_;
+  int64_t count_ = 0, at_ = 0;
+  bool split_ = false;
+};
 
 }  // namespace cameo::quant

@@ -1,7 +1,6 @@
 #include "quant/samples/stream.h"
 
 #include <cstdio>
-#include <deque>
 
 #include "formats/npy.h"
 #include "formats/npy_header.h"
@@ -23,10 +22,8 @@ class Stream {
   explicit Stream(const Graph& g) : g_(g), params_(run_inputs(g, false)) {}
 
   bool next(std::vector<Datum>& inputs) {
-    while (ready_.empty())
+    while (!ready_.next(inputs))
       if (!read_more()) return false;
-    inputs = std::move(ready_.front());
-    ready_.pop_front();
     return true;
   }
 
@@ -63,7 +60,7 @@ class Stream {
       const size_t place = static_cast<size_t>(std::find(all.begin(), all.end(), params_[i]) - all.begin());
       inputs[place] = Datum(read_array(start, i));
     }
-    for (auto& row : split_rows(g_, inputs)) ready_.push_back(std::move(row));
+    ready_ = Rows(g_, std::move(inputs));
     return true;
   }
 
@@ -92,13 +89,13 @@ class Stream {
       for (size_t i = 0; i < all.size(); ++i)
         if (named.name == g_[all[i]].name || named.name == cat("x", i))
           inputs[i] = Datum(to_tensor(named.array, g_[all[i]].fact.dtype(), cat("'", named.name, "'")));
-    for (auto& row : split_rows(g_, inputs)) ready_.push_back(std::move(row));
+    ready_ = Rows(g_, std::move(inputs));
     return true;
   }
 
   const Graph& g_;
   std::vector<ValueId> params_;
-  std::deque<std::vector<Datum>> ready_;
+  Rows ready_;
 };
 
 }  // namespace

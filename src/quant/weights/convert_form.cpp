@@ -82,7 +82,8 @@ class FormConverter {
   Converting read_dequantize(NodeId n) {
     const op::DequantizeLinear& a = *g_[n].as<op::DequantizeLinear>();
     const auto levels = constant(g_.input(n, 0)), scales = constant(g_.input(n, 1));
-    if (!levels || !scales || levels->rank() != 2 || scales->rank() != 2 || a.block_size < 1) return {"no blocks", {}};
+    if (!levels || !scales || levels->rank() != 2 || levels->count() == 0 || scales->rank() != 2 || a.block_size < 1)
+      return {"no blocks", {}};
     const DType type = levels->dtype();
     const bool is_signed = type == DType::i2 || type == DType::i4 || type == DType::i8;
     if (!is_signed && type != DType::u2 && type != DType::u4 && type != DType::u8)

@@ -133,6 +133,27 @@ TEST(Gate, FoldingAsksTheRule) {
   EXPECT_EQ(refusal([&] { evaluate_node(g[n], in); }), "infer.broadcast");
 }
 
+TEST(Gate, AsksNoKernelForResultsOfNothing) {
+  // Kernels would go over a thousand million rows, which a file states in ten bytes.
+  const Model m = model_of("g (float[n,m] a) => (float[p,q] y) { b = Hardmax<axis=0>(a) y = Softmax<axis=1>(b) }");
+  EXPECT_EQ(refusals(m, {floats({int64_t{1} << 30, 0})}), std::vector<std::string>(4, "ran"));
+  EXPECT_EQ(Session(m).run(std::vector{floats({int64_t{1} << 30, 0})})[0].tensor.count(), 0);
+}
+
+TEST(Gate, ResultsOfNothingAreOperandsToo) {
+  const Model m = model_of(
+      "g (float[n,3] a, float[2,3] b) => (float[p,3] y, float[q,3] z, float[3] s) { x = Constant<value_ints=[0]>() r = "
+      "Relu(a) y = Concat<axis=0>(b, r, b) z = Neg(r) s = ReduceSum<keepdims=0>(r, x) }");
+  for (const bool fast : {true, false}) {
+    SessionOptions o;
+    o.fast = fast;
+    const auto out = Session(m, o).run(std::vector{floats({0, 3}), floats({2, 3})});
+    EXPECT_EQ(out[0].tensor.shape(), (std::vector<int64_t>{4, 3}));
+    EXPECT_EQ(out[1].tensor.shape(), (std::vector<int64_t>{0, 3}));
+    EXPECT_EQ(out[2].tensor.to_doubles(), (std::vector<double>{0, 0, 0}));
+  }
+}
+
 TEST(Gate, ItemsOfASequenceAreCheckedWhenTheyCome) {
   const Model m = model_of(
       "g (seq(float[2,3]) s, float[2,3] b) => (float[2,3] y) { i = Constant<value_int=0>() x = SequenceAt(s, i) y = "
