@@ -27,6 +27,7 @@ struct Detections {
   std::string format = {};              // of boxes: xyxy (corners), cxcywh (centre and size), xywh (corner and size)
   std::optional<bool> normalised = {};  // coordinates are parts of the picture, from 0 to 1
   std::optional<bool> objectness = {};  // a column between boxes and scores
+  std::string objectness_name = {};     // of the value that has it, where it is apart: scores are multiplied by it
   int64_t classes = 0;                  // 0: found
   std::string activation = {};          // what the scores still need: none, sigmoid, softmax
   std::string background = {};          // a class that is none: none, first, last

@@ -56,6 +56,8 @@ void Preparing::find_boxes() {
     return;
   }
   detector_ = passes::find_detector(s.model, words_of(*settings_.detections));
+  if (settings_.verify && !settings_.detections->normalised && !detector_->normalised)
+    detector_->normalised = gives_parts_of_a_picture(s.model);
   if (detector_->normalised) {
     const auto [width, height] = input_size(s.model.graph);
     if (!width)
@@ -66,13 +68,35 @@ void Preparing::find_boxes() {
   }
   // What is no output yet has to last until the boxes are appended.
   ModelState kept = s;
-  for (const std::string& name : {detector_->boxes, detector_->scores}) {
+  for (const std::string& name : detector_->values()) {
     const auto outputs = infos_of(kept.model.graph, kept.model.graph[kept.model.graph.main()].outputs);
-    if (name.empty() || std::any_of(outputs.begin(), outputs.end(), [&](const ValueInfo& v) { return v.name == name; }))
+    if (std::any_of(outputs.begin(), outputs.end(), [&](const ValueInfo& v) { return v.name == name; }))
       continue;
     passes::add_output(kept.model, name);
   }
   model_ = ModelState::make(std::move(kept));
+}
+
+// What a run on made-up inputs says where nobody did. A model that does not run is told of later.
+bool Preparing::gives_parts_of_a_picture(const ir::Model& model) const {
+  constexpr float least_side = 16;
+  if (const auto [width, height] = input_size(model.graph); std::min(width, height) < least_side) return false;
+  try {
+    ir::Model parts = model;
+    const auto params = runtime::run_inputs(parts.graph, false);
+    const auto inputs = runtime::random_inputs(parts.graph, params, 0);
+    parts.graph.set_region_outputs(parts.graph.main(), detector_values(parts.graph));
+    return are_parts_of_a_picture(*detector_, engine::Session(parts).run(inputs));
+  } catch (const Error& e) {
+    if (e.exit_code() != 1 || support::ends_work(e)) throw;
+    return false;
+  }
+}
+
+std::vector<ir::ValueId> Preparing::detector_values(const ir::Graph& g) const {
+  std::vector<ir::ValueId> out;
+  for (const std::string& name : detector_->values()) out.push_back(passes::find_value(g, name));
+  return out;
 }
 
 passes::BoxMap Preparing::box_map(ir::Model& m) const {
@@ -102,13 +126,12 @@ std::string Preparing::compare_detections(const cameo::Model& before, const pass
   const auto params = runtime::run_inputs(plain.graph, false);
   const auto inputs = runtime::random_inputs(plain.graph, params, 0);
   ir::Model parts = plain;
-  std::vector<ir::ValueId> outputs{passes::find_value(parts.graph, detector_->boxes)};
-  if (!detector_->joint) outputs.push_back(passes::find_value(parts.graph, detector_->scores));
+  std::vector<ir::ValueId> outputs = detector_values(parts.graph);
   const bool mapped = passes::has_value(parts.graph, picture_factor);
   if (mapped)
     for (const char* name : {picture_factor, picture_offset}) outputs.push_back(passes::find_value(parts.graph, name));
   parts.graph.set_region_outputs(parts.graph.main(), outputs);
-  const auto found = engine::Session(parts).run(inputs);
+  auto found = engine::Session(parts).run(inputs);
   Mapping map;
   for (size_t i = 0; i < 4; ++i) {
     const auto k = static_cast<int64_t>(i);
@@ -116,6 +139,7 @@ std::string Preparing::compare_detections(const cameo::Model& before, const pass
     if (mapped) map.offset[i] = static_cast<float>(found.back().tensor.double_at(k));
     if (!sides_.empty()) map.factor[i] *= sides_[i];
   }
+  found.resize(detector_->values().size());
   const Candidates candidates = candidates_of(*detector_, found, map);
   passes::DetectorOptions how = asked;
   // What our engine does not know is compared in its standard form.

@@ -37,10 +37,18 @@ int64_t whole(const std::string& key, const std::string& text) {
     wrong(cat(key, " is '", text, "': a whole number of at least 1"));
   return static_cast<int64_t>(n);
 }
-bool yes(const std::string& key, const std::string& text) {
+std::optional<bool> yes_or_no(const std::string& text) {
   if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
   if (text == "no" || text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+bool yes(const std::string& key, const std::string& text) {
+  if (const auto said = yes_or_no(text)) return *said;
   wrong(cat(key, " is '", text, "': yes or no"));
+}
+void set_objectness(Detections& d, const std::string& value) {
+  d.objectness = yes_or_no(value);
+  d.objectness_name = d.objectness ? "" : value;
 }
 
 void set(Detections& d, const std::string& key, const std::string& value) {
@@ -49,7 +57,7 @@ void set(Detections& d, const std::string& key, const std::string& value) {
   else if (key == "format" && (value == "normalised" || value == "normalized")) d.normalised = true;
   else if (key == "format") d.format = value;
   else if (key == "normalised" || key == "normalized") d.normalised = yes(key, value);
-  else if (key == "objectness") d.objectness = yes(key, value);
+  else if (key == "objectness") set_objectness(d, value);
   else if (key == "suppress") d.suppress = yes(key, value);
   else if (key == "classes") d.classes = whole(key, value);
   else if (key == "activation") d.activation = value;
@@ -116,6 +124,7 @@ passes::DetectorWords preparing::words_of(const Detections& d) {
   choose("activation", d.activation, activation_words, out.activation);
   choose("background", d.background, background_words, out.background);
   choose("labels", d.labels, label_words, out.labels);
+  out.object = d.objectness_name;
   out.objectness = d.objectness, out.normalised = d.normalised, out.suppress = d.suppress;
   if (d.classes < 0) wrong(cat("classes is ", d.classes));
   out.classes = d.classes;

@@ -48,6 +48,17 @@ Rows rows_of(const Tensor& t, bool last, size_t rank_without_images) {
   return out;
 }
 
+// One number for each box.
+Rows object_rows(const Tensor& t, int64_t n, bool last) {
+  if (t.shape().size() == 3) return rows_of(t, last, 0);
+  Rows out{1, n, 1, {}};
+  for (const double x : t.to_doubles()) out.numbers.push_back(static_cast<float>(x));
+  const auto all = static_cast<int64_t>(out.numbers.size());
+  if (n < 1 || all % n) throw other_sizes();
+  out.images = all / n;
+  return out;
+}
+
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 void activate(Activation how, std::vector<float>& scores) {
@@ -108,6 +119,19 @@ Error other_sizes() {
       .help("declare the sizes of its inputs: --input NAME=DTYPE[SIZES], --fix-size NAME=N");
 }
 
+bool are_parts_of_a_picture(const Detector& d, const std::vector<kernels::Datum>& outputs) {
+  constexpr float outside = 2;  // boxes may stand over the edge
+  constexpr size_t fewest = 4;
+  const Candidates all = candidates_of(d, outputs, {});
+  size_t n = 0;
+  for (const auto& image : all.boxes)
+    for (const float x : image) {
+      if (!(std::fabs(x) <= outside)) return false;
+      ++n;
+    }
+  return n >= 4 * fewest;
+}
+
 Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& outputs, const Mapping& map) {
   const Tensor& first = outputs.at(0).tensor;
   const Rows all = rows_of(first, d.features_last, 2);
@@ -119,6 +143,8 @@ Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& o
   if (all.features < features ||
       (!d.joint && (scores.images < all.images || scores.n < all.n || scores.features < taken)))
     throw other_sizes();
+  const Rows apart = d.object.empty() ? Rows() : object_rows(outputs.back().tensor, all.n, d.object_last);
+  if (!d.object.empty() && apart.images < all.images) throw other_sizes();
   Candidates out;
   out.classes = d.labelled ? 1 : d.classes;
   for (int64_t i = 0; i < all.images; ++i) {
@@ -135,9 +161,9 @@ Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& o
       activate(d.activation, s);
       if (d.background == Background::first) s.erase(s.begin());
       if (d.background == Background::last) s.pop_back();
-      const float object = !d.objectness                      ? 1
-                           : d.activation == Activation::none ? all.at(i, r, 4)
-                                                              : sigmoid(all.at(i, r, 4));
+      const auto probability = [&](float x) { return d.activation == Activation::none ? x : sigmoid(x); };
+      float object = d.objectness ? probability(all.at(i, r, 4)) : 1;
+      if (!d.object.empty()) object *= probability(apart.at(i, r, 0));
       for (const float x : s) kept.push_back(x * object);
       if (d.labelled) labels.push_back(kernels::cast_number<int64_t>(all.at(i, r, 5)));
     }

@@ -34,8 +34,10 @@ struct Candidates {
   int64_t classes = 0;
 };
 Error other_sizes();  // prepare.detector: outputs are not as the model declares them
-// From the outputs of the detector, in the order of boxes and scores.
+// From the values of the detector, in the order of passes::Detector::values().
 Candidates candidates_of(const passes::Detector& d, const std::vector<kernels::Datum>& outputs, const Mapping& map);
+// Every coordinate of every box is about 0 to 1, which no coordinates in pixels are.
+bool are_parts_of_a_picture(const passes::Detector& d, const std::vector<kernels::Datum>& outputs);
 // By image, in falling order of scores: filter, suppression by class, the best `max`.
 std::vector<std::vector<Candidate>> pipeline(const passes::Detector& d, const passes::DetectorOptions& o,
                                              const Candidates& from);

@@ -66,6 +66,8 @@ class Preparing {
   std::map<std::string, std::vector<std::string>> given_shapes() const;
   // How the comparison of "the detections" with plain code went; empty without it. Throws prepare.mismatch.
   std::string compared_with_code(std::string_view what, const std::function<std::string()>& difference) const;
+  bool gives_parts_of_a_picture(const ir::Model& model) const;
+  std::vector<ir::ValueId> detector_values(const ir::Graph& g) const;
   std::string compare_detections(const cameo::Model& before, const passes::DetectorOptions& asked) const;
   passes::BoxMap box_map(ir::Model& m) const;
   cameo::Model with_detections(const cameo::Model& before, const passes::DetectorOptions& options) const;

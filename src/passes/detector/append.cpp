@@ -45,7 +45,7 @@ class Appending {
   std::vector<ValueId> other_outputs() const {
     std::vector<ValueId> out;
     for (const ValueId v : g_[g_.main()].outputs)
-      if (g_[v].name != d_.boxes && g_[v].name != d_.scores) out.push_back(v);
+      if (const auto own = d_.values(); std::find(own.begin(), own.end(), g_[v].name) == own.end()) out.push_back(v);
     return out;
   }
 
@@ -82,6 +82,16 @@ class Appending {
       if (d_.activation != Activation::none) object = on_.Sigmoid(object);
       scores_ = on_.Mul(object, scores_);
     }
+    if (!d_.object.empty()) {
+      const ValueId object = object_rows(rank == 2);
+      scores_ = on_.Mul(d_.activation != Activation::none ? on_.Sigmoid(object) : object, scores_);
+    }
+  }
+  ValueId object_rows(bool one_image) {
+    const ValueId v = on_.cast(find_value(g_, d_.object), DType::f32);
+    if (on_.rank(v) == 1) return on_.Unsqueeze(v, on_.ints({0, 2}));
+    if (on_.rank(v) == 2) return on_.Unsqueeze(v, on_.ints({one_image && on_.shape(v)[1].is(1) ? 0 : 2}));
+    return d_.object_last ? v : on_.Transpose(v, {.perm = std::vector<int64_t>{0, 2, 1}});
   }
   ValueId activated(ValueId v) {
     if (d_.activation == Activation::sigmoid) v = on_.Sigmoid(v);

@@ -23,7 +23,7 @@ struct GridLevel {
 
 // What the caller knows; what is not given is found.
 struct DetectorWords {
-  std::string boxes, scores;  // names of values
+  std::string boxes, scores, object;  // names of values; object: objectness that is a value of its own
   std::optional<BoxFormat> format;
   std::optional<Activation> activation;
   std::optional<Background> background;
@@ -40,7 +40,9 @@ struct Detector {
   bool features_last = true;  // of `boxes`: [images, n, 4] instead of [images, 4, n]
   bool scores_last = true;    // of `scores`: [images, n, classes]
   bool objectness = false;
-  bool labelled = false;  // with `joint`: one score, then the number of the class
+  std::string object;       // objectness that is a value of its own, [images, n] or [images, n, 1]; empty: none
+  bool object_last = true;  // of `object`: not [images, 1, n]
+  bool labelled = false;    // with `joint`: one score, then the number of the class
   int64_t classes = 0;    // a background among them not counted
   BoxFormat format = BoxFormat::corners;
   bool normalised = false;  // coordinates are parts of the picture
@@ -50,7 +52,8 @@ struct Detector {
   bool suppress = true;  // false: boxes do not overlap already (DETR)
   std::vector<GridLevel> grid;
 
-  std::string text() const;  // one line for people
+  std::vector<std::string> values() const;  // what it is read from: boxes, scores, object, as far as there are such
+  std::string text() const;                 // one line for people
 };
 
 // Looks at the outputs and at what computes them. Types have to be inferred. Throws prepare.detector with what was seen

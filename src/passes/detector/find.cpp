@@ -44,6 +44,8 @@ class Finding {
     else if (auto pair = boxes_and_scores(outputs)) d = *pair;
     else d = joined(only_joint(outputs));
     apply_words(d);
+    if (!words_.object.empty()) set_object(d, known(words_.object));
+    else if (words_.boxes.empty() && !d.joint && !words_.objectness) check_no_object(d, outputs);
     return d;
   }
 
@@ -117,6 +119,35 @@ class Finding {
     return v;
   }
 
+  // One number for each of n boxes: whether it is [.., n] or [.., n, 1], not [.., 1, n].
+  std::optional<bool> one_each(ValueId v, Dim n) const {
+    if (!is_float(v)) return std::nullopt;
+    const int64_t r = rank(v);
+    if ((r == 1 || r == 2) && dim(v, -1) == n) return true;
+    if ((r == 2 || r == 3) && dim(v, -2) == n && dim(v, -1).is(1)) return true;
+    if (r == 3 && dim(v, -1) == n && dim(v, -2).is(1)) return false;
+    return std::nullopt;
+  }
+  Dim boxes_of(const Detector& d) const {
+    const ValueId v = find_value(g_, d.boxes);
+    return d.joint ? dim(v, d.features_last ? -2 : -1) : count_of(v, d.features_last);
+  }
+  void set_object(Detector& d, ValueId v) const {
+    const auto last = one_each(v, boxes_of(d));
+    if (!last || (rank(v) == 1 && rank(find_value(g_, d.boxes)) > 2))
+      refuse(cat(name(v), " is no objectness of the boxes ", name(find_value(g_, d.boxes))),
+             "objectness is one number for each box: [images, n], [images, n, 1] or [images, 1, n]");
+    d.object = g_[v].name, d.object_last = *last;
+  }
+  // Scores that need another output as a factor would be wrong without a word.
+  void check_no_object(const Detector& d, const std::vector<ValueId>& outputs) const {
+    for (const ValueId v : outputs)
+      if (g_[v].name != d.boxes && g_[v].name != d.scores && one_each(v, boxes_of(d)) &&
+          nature_of(g_, v) == Nature::probability)
+        refuse(cat(name(v), " has one probability for each box: it may be an objectness that scores are multiplied by"),
+               cat("say objectness=", g_[v].name, ", or objectness=no"));
+  }
+
   std::optional<Detector> boxes_and_scores(const std::vector<ValueId>& outputs) {
     // Scores of four classes look like boxes: what looks least like scores comes first.
     std::vector<ValueId> candidates;
@@ -143,10 +174,14 @@ class Finding {
   std::optional<std::pair<ValueId, bool>> scores_of(ValueId b, const std::vector<ValueId>& outputs) const {
     std::vector<std::pair<ValueId, bool>> scores;
     for (const ValueId s : outputs)
-      if (s != b && is_float(s))
+      if (s != b && is_float(s) && g_[s].name != words_.object)
         if (const auto by_class = scores_last(s, count_of(b, *boxes_last(b)), rank(b)))
           scores.emplace_back(s, *by_class);
     if (scores.empty()) return std::nullopt;
+    // Beside classes, one number for each box is its objectness.
+    const auto is_one = [&](const auto& s) { return one_each(s.first, count_of(b, *boxes_last(b))).has_value(); };
+    if (!std::all_of(scores.begin(), scores.end(), is_one))
+      scores.erase(std::remove_if(scores.begin(), scores.end(), is_one), scores.end());
     std::stable_sort(scores.begin(), scores.end(),
                      [&](const auto& x, const auto& y) { return likeness(x.first) > likeness(y.first); });
     if (scores.size() > 1 && likeness(scores[0].first) == likeness(scores[1].first))
@@ -378,12 +413,20 @@ class Finding {
 
 Detector find_detector(const Model& m, const DetectorWords& words) { return Finding(m, words).run(); }
 
+std::vector<std::string> Detector::values() const {
+  std::vector<std::string> out{boxes};
+  for (const std::string& name : {scores, object})
+    if (!name.empty()) out.push_back(name);
+  return out;
+}
+
 std::string Detector::text() const {
   static constexpr const char* formats[] = {"corners", "centre and size", "corner and size"};
   std::string out = cat(family, ": ", joint ? cat("'", boxes, "'") : cat("boxes '", boxes, "', scores '", scores, "'"),
                         ", ", formats[static_cast<size_t>(format)], normalised ? " as parts of the picture" : "");
   if (!labelled) out += cat(", ", classes, classes == 1 ? " class" : " classes");
   if (objectness) out += ", objectness";
+  if (!object.empty()) out += cat(", objectness '", object, "'");
   if (activation != Activation::none) out += activation == Activation::sigmoid ? ", sigmoid" : ", softmax";
   if (background != Background::none)
     out += background == Background::first ? ", background first" : ", background last";

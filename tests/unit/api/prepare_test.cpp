@@ -143,10 +143,13 @@ TEST(Prepare, ReadsWords) {
   EXPECT_EQ(d.format, "cxcywh");
   EXPECT_TRUE(d.normalised && *d.normalised && d.agnostic);
   EXPECT_EQ(d.max, 7);
+  EXPECT_EQ(detections_of("objectness=obj").objectness_name, "obj");
+  EXPECT_TRUE(detections_of("objectness").objectness.value_or(false));
+  EXPECT_EQ(detections_of("objectness=no").objectness, std::optional(false));
   EXPECT_TRUE(is_detection_words("score=0.3,max=4") && is_detection_words("agnostic") && is_detection_words("auto"));
   EXPECT_FALSE(is_detection_words("out.onnx") || is_detection_words("boxes") || is_detection_words("") ||
                is_detection_words("max.onnx"));
-  for (const char* wrong : {"score", "score=x", "max=1.5", "max=-1", "form=flut", "objectness=2", "labels=some"})
+  for (const char* wrong : {"score", "score=x", "max=1.5", "max=-1", "form=flut", "normalised=2", "labels=some"})
     EXPECT_THROW(detections_of(wrong), Error) << wrong;
 }
 
