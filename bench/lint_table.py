@@ -31,6 +31,8 @@ SECTIONS = {
                      "第四组模型，用它修正之后", "每个故障都缩小到只有几个节点的模型，并以多种形式在引擎中尝试。"),
     "fifth": ("Fifth held-out set, measured once after that", "Smaller, and written before the rules were mended with the fourth.",
               "第五组未见过的模型，之后只测一次", "规模较小，在用第四组修正规则之前写成。"),
+    "sixth": ("Sixth held-out set, measured once after that", "Other kinds, other sizes, batches of two, pictures that are not square, at opsets 9 to 24.",
+              "第六组未见过的模型，之后只测一次", "另一些类型与尺寸，批量为 2，图片不是正方形，opset 9 到 24。"),
     "fix": ("`--fix`, target by target", "Targets that are not listed were not tried on this set. Core ML cannot be among them: coremltools reads no ONNX since version 6.",
             "`--fix`，逐个目标", "没有列出的目标未在这组模型上试过。Core ML 不在其中：coremltools 从第 6 版起不再读取 ONNX。"),
 }

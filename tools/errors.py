@@ -5,11 +5,12 @@ usage: tools/errors.py [--check]      --check changes nothing and ends with stat
 
 A new code in the sources needs a line there (tests/repository/documents.py looks for it), then this tool.
 """
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import generated
+
+ROOT = generated.ROOT
 ROWS = ROOT / "docs" / "site" / "errors.txt"
 AREAS = {
     "use": {"en": "wrong use", "zh": "用法"},
@@ -41,9 +42,11 @@ AREAS = {
     "view": {"en": "view", "zh": "画图"},
 }
 INTRO = {"en": "# Error index\n\nEvery finding has a code, and every code is here with its usual cause and a cure. The message itself has the place and the numbers;\n"
-               "[errors.md](errors.md) explains its parts and the exit codes. Search this page for the code in the brackets: `error[export.frozen-dim]`.\n",
+               "[errors.md](errors.md) explains its parts and the exit codes. Search this page for the code in the brackets: `error[export.frozen-dim]`.\n"
+               "Codes that begin with `lint.` and the name of a target are on [a page of their own](lint-rules.md).\n",
          "zh": "# 错误码索引\n\n每条提示都有一个错误码，这里列出全部错误码的常见原因和解决办法。具体的位置和数值在报错里；\n"
-               "报错的组成和退出码见 [errors.md](errors.md)。用方括号里的错误码在本页搜索即可：`error[export.frozen-dim]`。\n"}
+               "报错的组成和退出码见 [errors.md](errors.md)。用方括号里的错误码在本页搜索即可：`error[export.frozen-dim]`。\n"
+               "以 `lint.` 加目标名开头的错误码另有[一页](lint-rules.md)。\n"}
 HEAD = {"en": "| code | cause | cure |", "zh": "| 错误码 | 原因 | 解决办法 |"}
 
 
@@ -77,19 +80,5 @@ def page(language):
     return text
 
 
-def main():
-    stale = []
-    for language, path in (("en", ROOT / "docs" / "error-index.md"), ("zh", ROOT / "docs" / "zh" / "error-index.md")):
-        text = page(language)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            stale.append(f"{path.relative_to(ROOT)} is not current; run tools/errors.py")
-            if "--check" not in sys.argv:
-                path.write_text(text, encoding="utf-8")
-    if "--check" in sys.argv and stale:
-        print("\n".join(stale))
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.write("errors.py", {"error-index.md": page("en"), "zh/error-index.md": page("zh")}))

@@ -25,6 +25,7 @@ struct LintSettings {
 struct LintFinding {
   Severity severity = Severity::error;  // error: it fails or is wrong there; warning: it may, or is slow
   std::string target, rule;             // rule: "tensorrt.resize-cubic"
+  std::string version;                  // of the target
   std::string node, op;                 // empty where it is about the model
   std::string what;                     // "TensorRT has no cubic Resize"
   std::string source;                   // where that is known from: a document, or "measured with 1.31.1, 2026-11-18"

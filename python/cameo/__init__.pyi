@@ -337,6 +337,7 @@ class LintFinding(NamedTuple):
     source: str
     cure: str
     fixable: bool
+    version: str
 
 class LintReport:
     targets: dict[str, str]

@@ -15,13 +15,16 @@ class LintFinding(NamedTuple):
     source: str
     cure: str
     fixable: bool
+    version: str  # of the target
 
 
 class LintReport:
-    """targets (name to version), findings, how many were ignored, and all of it as SARIF."""
+    """targets (name to version; where a name was given in several versions, NAME:VERSION to version), findings, how many were ignored, and all of it as SARIF."""
 
     def __init__(self, targets, findings, ignored, sarif):
-        self.targets, self.findings = dict(targets), [LintFinding(*f) for f in findings]
+        names = [name for name, _ in targets]
+        self.targets = {name if names.count(name) == 1 else f"{name}:{version}": version for name, version in targets}
+        self.findings = [LintFinding(*f) for f in findings]
         self.ignored, self.sarif = ignored, sarif
 
     def count(self, severity):

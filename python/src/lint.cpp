@@ -21,7 +21,7 @@ nb::tuple report_tuple(const LintReport& report) {
   for (const LintFinding& f : report.findings)
     findings.append(nb::make_tuple(words[static_cast<size_t>(f.severity)], f.target, f.rule, name_text(f.node),
                                    name_text(f.op), name_text(f.what), f.source, name_text(in_python(f.cure)),
-                                   f.fixable));
+                                   f.fixable, f.version));
   return nb::make_tuple(all, findings, report.ignored, to_sarif(report));
 }
 

@@ -58,6 +58,39 @@ def test_sarif(t):
     assert found["version"] == "2.1.0" and {r["ruleId"] for r in run["results"]} == ids
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "net.onnxtxt"
     assert {r["level"] for r in run["results"]} == {"error", "warning", "note"}
+    assert all(r["locations"][0]["physicalLocation"]["region"] == {"startLine": 1} for r in run["results"])
+
+
+GRID = '''<ir_version: 8, opset_import: ["" : 18]> g (float[1,2,6,6] x) => (float[1,4,3,3] y)
+ <float s = {0.02}, uint8 z = {97}, int8[4,2,1,1] w = {1,2,3,4,5,6,7,-8}, float[4] ws = {0.01,0.02,0.03,0.04}, int8[4] wz = {0,0,0,0}, float t = {0.004}, uint8 tz = {3}>
+ { q = QuantizeLinear(x, s, z) p = MaxPool<kernel_shape=[2,2], strides=[2,2]>(q) d = DequantizeLinear(p, s, z) v = DequantizeLinear<axis=0>(w, ws, wz)
+   c = Conv(d, v) a = QuantizeLinear(c, t, tz) r = Transpose<perm=[0,1,3,2]>(a) y = DequantizeLinear(r, t, tz) }'''
+
+
+def test_a_grid_of_8_bits_in_float(t):
+    write(t, GRID, "grid.onnxtxt")
+    fixed = t.run("lint", "grid.onnxtxt", "--target", "tensorrt", "--fix", "float.onnxtxt", "--json").json
+    assert fixed["after"]["errors"] == 0 and [s["cure"] for s in fixed["steps"] if s["done"]] == ["float-grid"]
+    text = t.path("float.onnxtxt").read_text()
+    assert "uint8" not in text and "int8" not in text and "QuantizeLinear" not in text and "Cast" not in text
+    t.run("verify", "grid.onnxtxt", "float.onnxtxt", "--random", "1")
+
+
+def test_sarif_has_uris(t):
+    write(t)
+    t.run("convert", "net.onnxtxt", "a 模型 [100%].onnx")
+    found = json.loads(t.run("lint", "a 模型 [100%].onnx", "--target", "rknn", "--sarif", code=1).out)
+    uri = found["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == "a%20%E6%A8%A1%E5%9E%8B%20%5B100%25%5D.onnx"
+
+
+def test_versions_of_one_target_are_told_apart(t):
+    write(t, '<ir_version: 8, opset_import: ["" : 22]> g (float[2] x) => (float[2] y) { y = Relu(x) }', "old.onnxtxt")
+    done = t.run("lint", "old.onnxtxt", "--target", "tensorrt:10.9,tensorrt:10.1,tensorrt:10.2", "--json", code=1)
+    errors = [(f["target"], f["version"]) for f in done.json["findings"] if f["severity"] == "error"]
+    assert errors == [("tensorrt", "10.1"), ("tensorrt", "10.2")]
+    said = t.run("lint", "old.onnxtxt", "--target", "tensorrt:10.9,tensorrt:10.1", code=1).err
+    assert "(tensorrt:10.1)" in said and "(tensorrt:10.9)" not in said
 
 
 def test_ignore_by_flag_and_metadata(t):

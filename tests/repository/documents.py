@@ -101,7 +101,7 @@ def findings_are_indexed():
 
 
 def generated_pages_are_current():
-    for tool in ("errors.py", "notebooks.py"):
+    for tool in ("errors.py", "lint_rules.py", "notebooks.py"):
         done = subprocess.run([sys.executable, ROOT / "tools" / tool, "--check"], capture_output=True, text=True)
         yield from (done.stdout + done.stderr).splitlines() if done.returncode else []
 

@@ -438,6 +438,7 @@ def features(variant, wanted):
             if name == "pads":
                 half = len(value) // 2
                 out.append("check pads-differ" if list(value[:half]) != list(value[half:]) else "not check pads-differ")
+                out.append("check pads-begin" if any(value[:half]) else "not check pads-begin")
         elif op == "Resize" and name in ONE_MODE:  # says nothing in other modes
             if attributes["mode"] == ONE_MODE[name]:
                 out.append(f"attr mode = {ONE_MODE[name]}; attr {name} = {value:.6g}" if isinstance(value, float) else f"attr mode = {ONE_MODE[name]}; attr {name} = {value}")

@@ -6,6 +6,7 @@
 #include "ir/node_name.h"
 #include "ops/op_def.h"
 #include "passes/single.h"
+#include "passes/whole_casts.h"
 
 #include "api/lint/fix.h"
 #include "cameo/convert.h"
@@ -160,6 +161,28 @@ cameo::Model within_limits(const Work& w) {
   return ModelState::make(std::move(s));
 }
 
+bool computes_on_a_grid(const ir::Graph& g, NodeId n) {
+  constexpr std::string_view products[] = {"DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul"};
+  if (std::any_of(std::begin(products), std::end(products), [&](auto op) { return g[n].is(op); })) return true;
+  if (g[n].is("DequantizeLinear")) return is_int(g[g[n].inputs[0]].fact.dtype());
+  return g[n].is("QuantizeLinear") && is_int(g[g[n].outputs[0]].fact.dtype());
+}
+
+// What operators on integers of 8 bits do, in f32: the same numbers.
+cameo::Model on_the_same_grid(const Work& w) {
+  onnx::EngineLimits limits;
+  limits.lacks = computes_on_a_grid;
+  limits.admits = [](NodeId, const SchemaVersion& schema, const ops::Formal& f) { return schema.types_of(f); };
+  ModelState s = ModelState::changed(w.model);
+  ir::Model changed = w.diagnosis.file.model;
+  auto result = onnx::legalise(changed, opset_of(s), {.limits = &limits});
+  if (!result.refusals.empty()) throw Error(std::move(result.refusals));
+  passes::keep_whole_floats(changed);
+  s.model = std::move(changed);
+  s.inferred.reset();
+  return simplify(ModelState::make(std::move(s))).model;
+}
+
 struct Treatment {
   std::string_view name;
   cameo::Model (*apply)(const Work& w);
@@ -167,9 +190,16 @@ struct Treatment {
 
 // In the order in which they are tried.
 constexpr Treatment treatments[] = {
-    {"inline", inlined},      {"opset", to_opset},       {"fixed-sizes", with_fixed_sizes},
-    {"simplify", simplified}, {"attr", with_attribute},  {"outputs", with_outputs},
-    {"f32", in_f32},          {"expand", within_limits}, {"widen", within_limits},
+    {"inline", inlined},
+    {"opset", to_opset},
+    {"fixed-sizes", with_fixed_sizes},
+    {"simplify", simplified},
+    {"attr", with_attribute},
+    {"outputs", with_outputs},
+    {"f32", in_f32},
+    {"float-grid", on_the_same_grid},
+    {"expand", within_limits},
+    {"widen", within_limits},
 };
 
 }  // namespace

@@ -119,6 +119,14 @@ bool pads_differ(const Subject& s) {
                      p->begin() + static_cast<std::ptrdiff_t>(p->size() / 2));
 }
 
+// Something is added before the first element.
+bool pads_begin(const Subject& s) {
+  const AttrValue pads = s.node->attribute("pads");
+  const auto* p = std::get_if<std::vector<int64_t>>(&pads);
+  return p && std::any_of(p->begin(), p->begin() + static_cast<std::ptrdiff_t>(p->size() / 2),
+                          [](int64_t n) { return n != 0; });
+}
+
 // Sizes that depend on contents: only running tells them.
 bool result_size_unknown(const Subject& s) {
   const auto unknown = [&](ValueId v) {
@@ -362,6 +370,32 @@ bool joins_number(const Subject& s) {
   });
 }
 
+// A norm whose reader Clip is spread by Expand, as PyTorch writes normalize.
+bool is_expanded_norm(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto read_by = [&](ValueId v, std::string_view op) {
+    for (const Use& u : g[v].uses)
+      if (u.node && g[u.node].is(op)) return u.node;
+    return NodeId();
+  };
+  const ValueId norm = s.node->output(0);
+  const NodeId clip = norm ? read_by(norm, "Clip") : NodeId();
+  return clip && !g[clip].outputs.empty() && g[clip].outputs[0] && read_by(g[clip].outputs[0], "Expand");
+}
+
+// A mean of squares: what was squared is scaled by something computed, as RMS norms do.
+bool scales_itself(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId square = s.node->input(0);
+  const ValueId x = square && g[square].def ? g.input(g[square].def, 0) : ValueId();
+  if (!x) return false;
+  return std::any_of(g[x].uses.begin(), g[x].uses.end(), [&](const Use& u) {
+    if (!u.node || u.node == g[square].def || (!g[u.node].is("Mul") && !g[u.node].is("Div"))) return false;
+    const auto& in = g[u.node].inputs;
+    return std::all_of(in.begin(), in.end(), [&](ValueId v) { return v == x || !is_given(g, v); });
+  });
+}
+
 // The window of a Conv is one element.
 bool is_one_by_one(const Subject& s) {
   const ValueId w = s.node->input(1);
@@ -468,6 +502,7 @@ constexpr Check checks[] = {
     {"odd-last-dim", odd_last_dim},
     {"channels-not-of-8", channels_not_of_8},
     {"pads-differ", pads_differ},
+    {"pads-begin", pads_begin},
     {"result-size-unknown", result_size_unknown},
     {"behind-stft", behind_stft},
     {"head-bias", has_head_bias},
@@ -477,6 +512,8 @@ constexpr Check checks[] = {
     {"near-input", is_near_input},
     {"flattens", flattens},
     {"joins-number", joins_number},
+    {"expanded-norm", is_expanded_norm},
+    {"scales-itself", scales_itself},
     {"broadcasts-channels", broadcasts_channels},
     {"broadcast-residual", is_broadcast_residual},
     {"scaled-by-node", is_scaled_by_node},

@@ -25,6 +25,9 @@ constexpr Known all_cures[] = {
     {"expand", 0, "cameo lint IN --target {target} --fix OUT, which replaces {op} by simpler operators"},
     {"widen", 0, "cameo lint IN --target {target} --fix OUT, which computes {op} in another type"},
     {"outputs", 1, "cameo lint IN --target {target} --fix OUT, which names the outputs of {op} that are left out"},
+    {"float-grid", 0,
+     "cameo lint IN --target {target} --fix OUT, which computes the same numbers in float; or, for speed, quantize the "
+     "float model again: cameo quantize IN OUT --target {target} --calibrate DATA"},
     {"f32", 0, "cameo lint IN --target {target} --fix OUT, which computes in f32"},
     {"attr", 1, "cameo edit IN OUT --set-attr {node}:{0}"},
 };

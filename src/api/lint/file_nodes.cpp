@@ -112,6 +112,7 @@ FileModel file_model(ir::Model model, int64_t opset) {
   for (const Diag& d : infer(out.model.graph, out.model.functions).findings)
     out.contradicted |= d.code == "infer.declared";
   Walk(out).region(out.model.graph.main(), 0);
+  for (const FileNode& n : out.nodes) out.operators.insert(n.op);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,11 @@ struct FileNode {
 struct FileModel {
   ir::Model model;  // inferred, with the calls of local functions replaced by their nodes
   std::map<std::string, int64_t> opsets;
-  bool contradicted = false;    // a shape that it declares is not what its nodes compute
-  size_t functions = 0;         // that it had
-  std::vector<FileNode> nodes;  // bodies after their node
-  std::vector<size_t> places;   // of nodes in the order of their region, by their number
+  bool contradicted = false;        // a shape that it declares is not what its nodes compute
+  size_t functions = 0;             // that it had
+  std::vector<FileNode> nodes;      // bodies after their node
+  std::vector<size_t> places;       // of nodes in the order of their region, by their number
+  std::set<std::string> operators;  // their names
 };
 
 // Throws convert.* where the model cannot be written in its opset.

@@ -125,10 +125,12 @@ std::string node_name(const ir::Graph& g, const FileNode& n) {
   return "";
 }
 
-LintFinding finding_of(const Found& f, const Target& t, const ir::Graph& g) {
+LintFinding finding_of(const Found& f, const Asked& asked, const ir::Graph& g) {
+  const Target& t = *asked.target;
   LintFinding out;
   out.severity = f.severity;
   out.target = t.name;
+  out.version = asked.version;
   out.rule = cat(t.name, ".", f.rule);
   if (f.node) {
     out.node = node_name(g, *f.node);
@@ -155,7 +157,7 @@ void each_finding(const FileModel& file, const std::vector<Asked>& targets, cons
     linting::judge(file, *asked.target, linting::version_of(asked.version), [&](Found f) {
       const std::string rule = cat(asked.target->name, ".", f.rule), node = f.node ? node_name(g, *f.node) : "";
       const bool left_out = ignored.has(rule, node) || (f.node && node_ignores(g[f.node->id], rule, node));
-      report(*asked.target, std::move(f), left_out);
+      report(asked, std::move(f), left_out);
     });
 }
 
@@ -163,9 +165,9 @@ LintReport report_on(const FileModel& file, const std::string& path, const LintS
   LintReport out;
   const auto targets = targets_of(settings.targets);
   for (const Asked& a : targets) out.targets.push_back({a.target->name, a.version, a.target->title});
-  each_finding(file, targets, settings.ignore, [&](const Target& t, const Found& f, bool left_out) {
+  each_finding(file, targets, settings.ignore, [&](const Asked& asked, const Found& f, bool left_out) {
     if (left_out) return void(++out.ignored);
-    out.findings.push_back(finding_of(f, t, file.model.graph));
+    out.findings.push_back(finding_of(f, asked, file.model.graph));
     if (Loc& where = out.findings.back().where; where.file.empty()) where.file = path;
   });
   return out;
@@ -185,9 +187,10 @@ Model linting::exported_if_archive(const cameo::Model& model) {
 linting::Diagnosis linting::diagnose(const cameo::Model& model, const LintFixSettings& settings) {
   const ModelState& s = ModelState::of(model);
   Diagnosis out{file_model(s.model, opset_of(s)), {}};
-  each_finding(out.file, targets_of(settings.targets), settings.ignore, [&](const Target& t, Found f, bool left_out) {
-    if (!left_out) out.all.push_back({std::move(f), &t});
-  });
+  each_finding(out.file, targets_of(settings.targets), settings.ignore,
+               [&](const Asked& asked, Found f, bool left_out) {
+                 if (!left_out) out.all.push_back({std::move(f), asked.target});
+               });
   return out;
 }
 

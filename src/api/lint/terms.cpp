@@ -32,12 +32,13 @@ bool compared(const T& a, std::string_view how, const T& b) {
   return a == b;
 }
 
-// `how` and the values after it: `= 1 2` is any of them, `!= 1 2` none of them.
-bool number_fits(double value, Words words) {
+// `how` and the values after it: `= 1 2` is any of them, `!= 1 2` none of them. Both sides have the value's precision.
+template <class T>
+bool number_fits(T value, Words words) {
   const std::string& how = words[0];
   const auto fits = [&](const std::string& w) {
     const auto n = support::parse_double(w);
-    return n && compared(value, how == "!=" ? "=" : how, *n);
+    return n && compared(value, how == "!=" ? "=" : how, static_cast<T>(*n));
   };
   const bool any = std::any_of(words.begin() + 1, words.end(), fits);
   return how == "!=" ? !any : any;
@@ -263,6 +264,11 @@ constexpr Keyword keywords[] = {
     {"model-input", false, 2, any_input_is, true},
     {"model-output", false, 2, any_output_is, true},
     {"functions", false, 2, [](Words w, const Subject& s) { return number_fits(double(s.file.functions), w); }},
+    {"has", false, 1,
+     [](Words w, const Subject& s) {
+       const auto& all = s.file.operators;
+       return std::any_of(all.begin(), all.end(), [&](const auto& op) { return any_matches(w, op); });
+     }},
     {"contradicted", false, 0, [](Words, const Subject& s) { return s.file.contradicted; }},
     {"metadata", false, 1, has_metadata},
 };

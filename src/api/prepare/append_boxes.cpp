@@ -70,8 +70,7 @@ void Preparing::find_boxes() {
   ModelState kept = s;
   for (const std::string& name : detector_->values()) {
     const auto outputs = infos_of(kept.model.graph, kept.model.graph[kept.model.graph.main()].outputs);
-    if (std::any_of(outputs.begin(), outputs.end(), [&](const ValueInfo& v) { return v.name == name; }))
-      continue;
+    if (std::any_of(outputs.begin(), outputs.end(), [&](const ValueInfo& v) { return v.name == name; })) continue;
     passes::add_output(kept.model, name);
   }
   model_ = ModelState::make(std::move(kept));

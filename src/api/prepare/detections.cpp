@@ -49,13 +49,11 @@ Rows rows_of(const Tensor& t, bool last, size_t rank_without_images) {
 }
 
 // One number for each box.
-Rows object_rows(const Tensor& t, int64_t n, bool last) {
-  if (t.shape().size() == 3) return rows_of(t, last, 0);
-  Rows out{1, n, 1, {}};
-  for (const double x : t.to_doubles()) out.numbers.push_back(static_cast<float>(x));
-  const auto all = static_cast<int64_t>(out.numbers.size());
-  if (n < 1 || all % n) throw other_sizes();
-  out.images = all / n;
+Rows object_rows(const Tensor& t, int64_t images, int64_t n, bool last) {
+  Rows out = t.shape().size() == 3 ? rows_of(t, last, 0) : Rows{images, n, 1, {}};
+  if (t.shape().size() != 3)
+    for (const double x : t.to_doubles()) out.numbers.push_back(static_cast<float>(x));
+  if (out.images != images || out.n != n || out.features != 1 || t.count() != images * n) throw other_sizes();
   return out;
 }
 
@@ -143,8 +141,7 @@ Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& o
   if (all.features < features ||
       (!d.joint && (scores.images < all.images || scores.n < all.n || scores.features < taken)))
     throw other_sizes();
-  const Rows apart = d.object.empty() ? Rows() : object_rows(outputs.back().tensor, all.n, d.object_last);
-  if (!d.object.empty() && apart.images < all.images) throw other_sizes();
+  const Rows apart = d.object.empty() ? Rows() : object_rows(outputs.back().tensor, all.images, all.n, d.object_last);
   Candidates out;
   out.classes = d.labelled ? 1 : d.classes;
   for (int64_t i = 0; i < all.images; ++i) {

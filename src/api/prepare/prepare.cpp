@@ -243,7 +243,9 @@ void Preparing::to_float() {
   record("float",
          cat(float_names[static_cast<size_t>(settings_.float_type)], ": ", counted(c.half.values, "value"), ", ",
              counted(c.half.casts, "cast")),
-         c.half.error ? cat("the worst output is off by ", support::short_text(*c.half.error, 2), " of its largest number") : "");
+         c.half.error
+             ? cat("the worst output is off by ", support::short_text(*c.half.error, 2), " of its largest number")
+             : "");
   model_ = c.model;
   half_ = std::move(c.half);
 }

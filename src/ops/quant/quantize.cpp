@@ -196,9 +196,9 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
           [](const A& a, const Graph& g, NodeId n, int64_t target) {
             const bool retyped =
                 a.output_dtype != 0 && dtype_from_number(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
-            return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1))) ||
-                   target < 10;
+            return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1)));
           }),
+      expansion<A>(10, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); }),
   };
 };
 

@@ -242,7 +242,8 @@ class Appending {
   }
   // The old outputs' names are free where these are inner values from now on.
   void make_room(const std::string& name) {
-    if (name != d_.boxes && name != d_.scores) return;
+    const auto own = d_.values();
+    if (std::find(own.begin(), own.end(), name) == own.end()) return;
     for (uint32_t i = 0; i < g_.value_capacity(); ++i)
       if (const ValueId v(i); g_[v].kind == Value::Kind::node_output && g_[v].name == name)
         g_.rename(v, cat(name, "_raw"));

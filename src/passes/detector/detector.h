@@ -43,7 +43,7 @@ struct Detector {
   std::string object;       // objectness that is a value of its own, [images, n] or [images, n, 1]; empty: none
   bool object_last = true;  // of `object`: not [images, 1, n]
   bool labelled = false;    // with `joint`: one score, then the number of the class
-  int64_t classes = 0;    // a background among them not counted
+  int64_t classes = 0;      // a background among them not counted
   BoxFormat format = BoxFormat::corners;
   bool normalised = false;  // coordinates are parts of the picture
   Activation activation = Activation::none;
