@@ -1,6 +1,7 @@
 // include/cameo/export.h.
 #include <set>
 
+#include "staging/export/input_sizes.h"
 #include "api/export_report.h"
 #include "ir/dtype_words.h"
 #include "support/progress.h"
@@ -68,6 +69,11 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   for (const std::string& text : s.inputs) how.options.inputs.push_back(staging::parse_input_spec(text));
   need_different_names(s, how.options.inputs);
   for (const DynamicAxis& a : s.dynamic_axes) how.options.dynamic_axes.push_back({a.value, a.axis, a.name});
+  std::vector<std::string*> sizes;
+  for (staging::InputSpec& i : how.options.inputs)
+    for (std::string& size : i.dims) sizes.push_back(&size);
+  for (staging::DynamicAxis& a : how.options.dynamic_axes) sizes.push_back(&a.name);
+  staging::share_ranges(sizes);
   how.options.input_names = s.input_names;
   how.options.output_names = s.output_names;
   how.options.rename_dims = s.rename_dims;

@@ -118,6 +118,7 @@ class Lower : public On {
   };
   V int_piece(Dim d);  // 1-D, one element
   V build(Dim d);
+  std::optional<V> extremum_of_numbers(Dim d);
   V divisor(Dim d);
   const Source* source_of(Dim d) const;
 

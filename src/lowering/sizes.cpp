@@ -66,7 +66,48 @@ V Lower::divisor(Dim d) {
   return Where(Equal(b, ints({0})), ints({1}), b);
 }
 
+namespace {
+// c of n + c, where n is a number of the program's own and not a size.
+int64_t added_to_number(Dim d) {
+  const DimView parts = view_of(d);
+  if (parts.form != DimForm::sum) return 0;
+  int64_t added = 0;
+  bool number = false;
+  for (const Dim a : parts.args)
+    if (a.is_literal()) added = a.literal();
+    else number = number || (view_of(a).form == DimForm::symbol && symbol_kind(a) == SymbolKind::number);
+  return number ? added : 0;
+}
+}  // namespace
+
+// min(n, t - 1) has the normal form min(n + 1, t) - 1. A number may be the largest int64, for "none yet", and n + 1 is
+// then the least one: nothing is added to numbers before they are compared.
+std::optional<V> Lower::extremum_of_numbers(Dim d) {
+  DimView parts = view_of(d);
+  int64_t after = 0;
+  if (parts.form == DimForm::sum && parts.args.size() == 2 &&
+      parts.args[0].is_literal() != parts.args[1].is_literal()) {
+    const size_t literal = parts.args[0].is_literal() ? 0 : 1;
+    after = parts.args[literal].literal();
+    parts = view_of(parts.args[1 - literal]);
+  }
+  if (parts.form != DimForm::min && parts.form != DimForm::max) return std::nullopt;
+  int64_t added = 0;
+  for (size_t i = 0; i < parts.args.size() && added == 0; ++i) added = added_to_number(parts.args[i]);
+  if (added == 0) return std::nullopt;
+  V out;
+  for (const Dim arg : parts.args) {
+    const V one = int_piece(arg - Dim(added));
+    if (!out.valid()) out = one;
+    else
+      out =
+          parts.form == DimForm::min ? V(Min(std::vector<ValueId>{out, one})) : V(Max(std::vector<ValueId>{out, one}));
+  }
+  return added + after == 0 ? out : V(Add(out, ints({added + after})));
+}
+
 V Lower::build(Dim d) {
+  if (const auto out = extremum_of_numbers(d)) return *out;
   const DimView parts = whole_view_of(d);
   const auto binary = [&](auto emit) {
     V acc = int_piece(parts.args[0]);

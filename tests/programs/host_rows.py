@@ -107,10 +107,10 @@ INT = [
     (3, token), (1, of_tensor("int({0})", "int({0}.item())", dtypes=INTS + ("bool",), rank=0)),
     (4, "<int> + <small>"), (3, "<int> - <small>"), (2, "<int> + <int>"), (1, "<int> - <int>"), (2, "<int> * <small>"),
     (2, "<int> // <pos>"), (2, "<int> % <pos>"), (1, "(<int> + 1) // 2"), (1, "-<int>"),
-    (1, "min(<int>, <int>)"), (1, "max(<int>, <int>)"), (1, "abs(<int>)"), (2, "(<int> if <bool> else <int>)"), (1, "int(<bool>)"),
+    (1, "min(<int>, <int>)"), (1, "min((9223372036854775807 if <bool> else <int>), <int>)"), (1, "max(<int>, <int>)"), (1, "abs(<int>)"), (2, "(<int> if <bool> else <int>)"), (1, "int(<bool>)"),
     (1, "(<int> & <int>)"), (1, "(<int> | <small>)"), (1, "(<int> ^ <small>)"), (1, "(<int> << 1)"), (1, "(<int> >> 1)"),
     (1, "divmod(<int>, <pos>)[0]"), (1, "divmod(<int>, <pos>)[1]"), (1, "int(math.floor(<float>))"), (1, "math.ceil(<int> / <pos>)"),
-    (1, "len(<str>)"),
+    (1, "len(<str>)"), (1, "len(str(<int>))"),
     (3, of_list("len({0})", of=None)), (2, of_list("{0}[0]", "{0}[-1]", "{0}[{1}]", holes=("small",))),
     (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", "{0}.index({0}[-1])", holes=("int",))), (1, of_dict("{0}[{1}]")),
     (1, of_list("len({0}[{1}:])", "sum({0}[:{1}])", "sum({0}[{1}:-1])", holes=("int",))),
@@ -142,6 +142,7 @@ BOOL = [
     (1, '<str> in ["a", "b"]'), (1, "<str> == <str>"), (2, of_list("{1} in {0}", "len({0}) == {1}", "{1} not in {0}", holes=("int",))),
     (1, of_list("len({0}) > 0", "len({0}) == 0", "len({0}) == 1", of=None)), (2, of_dict("{1} in {0}", "{1} not in {0}", of=None)),
     (2, member("bool")),
+    (1, 'str(<int>) == "1"'), (1, '"{}x{}".format(<int>, <int>) in ["1x2", "2x3", "3x-1"]'), (1, '("n" + str(<int>)) != ("n" + str(<int>))'),
     (1, "math.isnan(<float>)"), (1, "0 < <int> < 3"), (1, of_tensor("{0}.is_contiguous()")),
 ]
 

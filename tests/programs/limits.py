@@ -111,7 +111,7 @@ class Limit:
 
 LIMITS = [
     Limit(r"on one way and .* on another", "the branches of an If have one type", branches_have_one_type),
-    Limit(r"stage\.write-joined|may have another name|gave another name|may be, or be part of, another tensor|holds tensors that one side of an if wrote",
+    Limit(r"stage\.write-joined|may have another name|gave another name|may be, or be part of, another tensor|holds tensors that one side of an if wrote|got another shape in place",
           "ONNX has values and no memory: which of two names was written has to be known", values_are_written_once),
     Limit(r"stage\.write-through-copy", "a copy or a view by sizes, and then written", fresh_layout_is_not_told),
     Limit(r"stage\.layout", "how a tensor lies in memory follows sizes, and ONNX has values only", fresh_layout_is_not_told),

@@ -26,7 +26,8 @@ def make_inputs(s, capture):
     out = [tensor_input(*TENSORS[0], ranges)]
     for row in s.rng.sample(TENSORS[1:], s.rng.choice([1, 2, 2, 3])):
         if all(i.name != row[0] for i in out):
-            out.append(tensor_input(*row, ranges))
+            said = set(row[2]) <= set("bt") and s.rng.one_in(3)  # with x: a range once is enough
+            out.append(tensor_input(*row, {} if said else ranges))
     if capture != "script":
         return out
     if s.rng.one_in(3):

@@ -109,4 +109,22 @@ def rows_of_loop(s):
     return Stmt([Piece(f"for {counter} in range({{0}}.size(0)):", [x], [line(f"{{0}}[{counter}] {op} {{1}}", x, value)])])
 
 
-WRITES = [(5, alias), (4, whole), (5, region), (2, through_view), (1, rows_of_loop)]
+def turned(s):
+    """A view, or a tensor of its own, that gets another shape in place."""
+    x = s.pick_tensor(lambda t: 1 <= t.rank <= 3)
+    if not x or s.blocks or s.loops:
+        return None
+    dtype, shape = x.type.dtype, x.type.shape
+    text, shape = s.rng.choice([("{0}[1:]", (s.fresh(), *shape[1:])), ("{0}[:1]", (1, *shape[1:])), ("{0}[0]", shape[1:]), ("{0}.clone()", shape)])
+    rows = [("unsqueeze_(0)", (1, *shape)), ("unsqueeze_(-1)", (*shape, 1))]
+    if len(shape) >= 2:
+        rows += [("transpose_(0, 1)", (shape[1], shape[0], *shape[2:]))] * 2
+    if shape[:1] == (1,):
+        rows += [("squeeze_(0)", shape[1:])] * 2
+    call, shape = s.rng.choice(rows)
+    name = s.name("v")
+    s.vars[name] = Tensor(dtype, shape)
+    return Stmt([Piece(f"{name} = {text}", [x]), Piece(f"{name}.{call}")])
+
+
+WRITES = [(5, alias), (0.5, turned), (4, whole), (5, region), (2, through_view), (1, rows_of_loop)]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "support/error.h"
 
@@ -35,6 +36,24 @@ size_t size_end(std::string_view text) {
   return std::min(start + std::min(rest.find(',', from), rest.size()), text.size());
 }
 
+WrittenSize written_size(std::string_view text) {
+  const size_t close = text.starts_with('\'') ? closing_quote(text) : text.npos;
+  const bool quoted = close != text.npos && (close + 1 == text.size() || text[close + 1] == ':');
+  const auto colon = text.find(':', quoted ? close : 0);
+  return {quoted ? without_escapes(text.substr(1, close - 1)) : std::string(text.substr(0, colon)),
+          colon == text.npos ? std::nullopt : std::optional(text.substr(colon + 1))};
+}
+
+void share_ranges(const std::vector<std::string*>& sizes) {
+  std::map<std::string, std::string> with_range;
+  for (const std::string* size : sizes)
+    if (const auto written = written_size(*size); written.rule && !written.rule->starts_with('%'))
+      with_range.emplace(written.name, *size);
+  for (std::string* size : sizes)
+    if (const auto written = written_size(*size); !written.rule)
+      if (const auto said = with_range.find(written.name); said != with_range.end()) *size = said->second;
+}
+
 Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   int64_t literal = 0;
   const char* end = text.data() + text.size();
@@ -42,20 +61,17 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     if (literal < 0) throw error("use.input", cat("input '", input, "': a size cannot be ", literal));
     return Dim(literal);
   }
-  const size_t close = text.starts_with('\'') ? closing_quote(text) : text.npos;
-  const bool quoted = close != text.npos && (close + 1 == text.size() || text[close + 1] == ':');
-  const auto colon = text.find(':', quoted ? close : 0);
-  const Dim d =
-      graph.dims().symbol(quoted ? without_escapes(text.substr(1, close - 1)) : std::string(text.substr(0, colon)));
+  const WrittenSize written = written_size(text);
+  const Dim d = graph.dims().symbol(written.name);
   const FactOrigin said{FactSource::user, cat("--input ", input), {}};
   const auto not_empty = [&] {
     graph.facts.assume_range(d, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
   };
-  if (colon == text.npos) {
+  if (!written.rule) {
     not_empty();
     return d;
   }
-  const auto rule = text.substr(colon + 1);
+  const auto rule = *written.rule;
   const auto wrong = [&] {
     return error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple"))
         .help("write h:1..64, h:4.. or h:%32");

@@ -41,7 +41,7 @@ void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::v
   const Machine::Part part_of(s);
   if (out.size() > s.options.max_outputs)
     s.fail("budget.outputs", cat("the model returns more than ", s.options.max_outputs, " values"));
-  if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(*t)});
+  if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(s.now(*t))});
   else if (const auto* f = v.as<StagedFloat>()) out.push_back({path, f->value});
   else if (const auto* b = v.as<StagedBool>()) out.push_back({path, b->value});
   else if (const auto* n = v.as<Dim>()) out.push_back({path, s.on.int_scalar(*n)});
@@ -77,7 +77,7 @@ void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::v
       const std::string label = key ? *key : cat(i);
       flatten_outputs(s, entries[i].second, path == "output" ? label : cat(path, ".", label), out, sink);
     }
-  } else if (const auto* p = v.as<Poison>()) {
+  } else if (const auto* p = lost_in(v)) {
     if (!p->reported || s.missing.empty()) s.fail("stage.unavailable", cat("output '", path, "': ", *p->why));
   } else sink.note("export.dropped-output", cat("output '", path, "' is ", v.kind(), " and not part of the model"));
 }

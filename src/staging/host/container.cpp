@@ -3,6 +3,7 @@
 
 #include "lowering/forms.h"
 #include "staging/host/tables.h"
+#include "staging/joins/open_text.h"
 #include "staging/joins/staged_list.h"
 #include "staging/joins/truth.h"
 
@@ -262,6 +263,7 @@ Results length(HostCall& c) {
   if (on_dict(c)) return one(Dim(static_cast<int64_t>(entries(c).size())));
   if (const auto* s = c[0].as<std::string>()) return one(Dim(static_cast<int64_t>(s->size())));
   if (const auto* t = c[0].as<TensorRef>()) return one(c.s.on.dim(c.s.read(*t), 0));
+  if (const auto* t = c[0].as<OpenText>()) return one(length_of_text(c.s, OpenText(*t)));
   if (const auto l = staged(c)) return one(length_of(c.s, *l));
   if (c[0].is<ListRef>() || c[0].is<Tuple>()) return one(Dim(static_cast<int64_t>(c.s.items(c[0]).size())));
   if (const auto* o = c[0].as<ObjectRef>()) {

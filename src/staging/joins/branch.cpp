@@ -89,7 +89,7 @@ class Branch::Recorder {
     each_changed([&](const Leaf&, const Value& x, const Value& y) {
       const auto *s = x.as<TensorRef>(), *t = y.as<TensorRef>();
       if (!s || !t) return;
-      const V v = s_.read(*s), w = s_.read(*t);
+      const V v = s_.read(s_.now(*s)), w = s_.read(s_.now(*t));
       differ = differ || (s_.on.has_rank(v) && s_.on.has_rank(w) && s_.on.rank(v) != s_.on.rank(w));
     });
     return differ;

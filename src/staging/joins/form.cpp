@@ -156,10 +156,11 @@ V placeholder(Machine& s, const Type& t) {
 
 }  // namespace
 
-Form form_of(Machine& s, const Value& v) {
+Form form_of(Machine& s, const Value& given) {
   const Machine::Part part_of(s);
+  const Value v = s.now(given);
   if (v.is<Uninitialized>()) return {};
-  if (v.is<Poison>()) return of_kind(Kind::poison, v);
+  if (const auto* p = lost_in(v)) return of_kind(Kind::poison, Value(Poison(*p)));
   if (const auto* t = v.as<TensorRef>()) {
     if (const Doubt* d = s.doubt_about(t->cell)) return poisoned(d->why);
     Form f = of_kind(Kind::tensor, v);
@@ -313,7 +314,7 @@ void encode(Machine& s, const Form& f, const Value& v, std::vector<V>& out) {
     case Kind::fixed:
     case Kind::poison: return;
     case Kind::tensor: {
-      const V x = s.read(v.need<TensorRef>());
+      const V x = s.read(s.now(v.need<TensorRef>()));
       out.push_back(is_complex(s.on.dtype(x)) ? pair_of(s.on, x) : x);
       return;
     }

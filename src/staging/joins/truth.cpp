@@ -1,6 +1,7 @@
 #include "staging/joins/truth.h"
 
 #include "staging/joins/choice.h"
+#include "staging/joins/open_text.h"
 #include "staging/joins/staged_list.h"
 
 namespace cameo::staging {
@@ -109,6 +110,7 @@ Value equal(Machine& s, const Value& a, const Value& b) {
   if (const auto* c = a.as<Choice>())
     return for_each_option(s, Choice(*c), "==", [&](const Value& v) { return equal(s, v, b); });
   if (b.is<Choice>()) return equal(s, b, a);
+  if (a.is<OpenText>() || b.is<OpenText>()) return equal_text(s, a, b);
   if (is_number(a) && is_number(b)) return equal_numbers(s, a, b);
   if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) return equal_lists(s, a, b);
   if (a.is<TensorRef>() && b.is<TensorRef>()) {

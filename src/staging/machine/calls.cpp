@@ -34,7 +34,7 @@ std::span<const HostFunction> find_host_ops(std::string_view name) {
 
 namespace {
 const Poison* find_poison(const Machine& s, const Value& v, int depth = 0) {
-  if (const auto* p = v.as<Poison>()) return p;
+  if (const auto* p = lost_in(v)) return p;
   if (depth > 3) return nullptr;
   if (const auto* l = v.as<ListRef>(); l && s.heap.get<ListCell>(l->cell).staged) return nullptr;
   if (v.is<ListRef>() || v.is<Tuple>())
@@ -47,6 +47,13 @@ size_t result_count(const std::vector<Schema>& candidates) {
   return candidates.empty() ? 1 : candidates[0].returns.size();
 }
 
+// What can say something about a string of which only a run knows all.
+bool takes_open_text(std::string_view name, size_t place) {
+  if (name == "append" || name == "insert") return place > 0;
+  static constexpr std::string_view names[] = {"eq",  "ne",   "add",          "len",         "format", "percentFormat",
+                                               "str", "join", "__contains__", "__getitem__", "get"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 // Numbers that tracing made 0-d tensors of act as numbers in these.
 bool takes_literals_as_numbers(std::string_view name) {
   static constexpr std::string_view names[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "rsub"};
@@ -101,12 +108,17 @@ std::vector<Value> Machine::call_op(std::string_view ns, std::string_view op, Ca
   const std::string full = cat(ns, "::", op);
   on.where = {};
   if (ns == "aten" && interpreter_) interpreter_->upgrade(op, args);
+  for (Value& v : args.positional) v = now(v);
+  for (auto& [key, v] : args.keywords) v = now(v);
   // Lists and dicts may hold poison; results computed from it are poison too.
   static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
   const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
   // Messages to the user are shown as far as they are known.
   static constexpr std::string_view messages[] = {"Print", "RaiseException", "warn", "_assert"};
   const bool shows = std::find(std::begin(messages), std::end(messages), op) != std::end(messages);
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    if (const auto* open = args.positional[i].as<OpenText>(); open && !shows && !takes_open_text(op, i))
+      args.positional[i] = Value(Poison(open->lost));
   for (size_t i = 0; i < args.positional.size(); ++i)
     if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows)
       return unavailable(schemas_of(full), args, args.positional[i]);
@@ -195,6 +207,11 @@ std::optional<std::vector<Value>> Machine::call_by_choice(std::string_view ns, s
   }
   std::vector<Value> out;
   for (const auto& values : columns) {
+    const auto lost = std::find_if(values.begin(), values.end(), [](const Value& v) { return lost_in(v) != nullptr; });
+    if (lost != values.end()) {
+      out.push_back(Value(Poison{lost_in(*lost)->why, lost_in(*lost)->reported}));
+      continue;
+    }
     size_t next = 0;
     out.push_back(for_each_option(*this, c, full, [&](const Value&) { return values[next++]; }));
   }
@@ -229,6 +246,7 @@ const Schema* same_operator(const Schema& s) {
 }  // namespace
 
 std::vector<Value> Machine::lower_op(const Schema& s, std::vector<Value> args) {
+  for (Value& v : args) v = now(v);
   if (options.rules || options.host)
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   if (const Schema* same = same_operator(s)) return lower_op(*same, std::move(args));
@@ -331,7 +349,7 @@ void Machine::carry_quantization(const Schema& s, const std::vector<Value>& args
 }
 
 Arg Machine::to_arg(const Value& v) {
-  if (const auto* t = v.as<TensorRef>()) return Arg(read(*t));
+  if (const auto* t = v.as<TensorRef>()) return Arg(read(now(*t)));
   if (const auto* x = v.as<bool>()) return Arg(*x);
   if (const auto* x = v.as<Dim>()) return Arg(*x);
   if (const auto* x = v.as<double>()) return Arg(*x);
@@ -346,7 +364,7 @@ Arg Machine::to_arg(const Value& v) {
     for (const Value& p : std::vector<Value>(items(v))) parts.push_back(to_arg(p));
     return Arg::list(std::move(parts));
   }
-  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  if (const auto* p = lost_in(v)) fail("stage.unavailable", *p->why);
   return Arg();
 }
 

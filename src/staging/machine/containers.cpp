@@ -31,7 +31,7 @@ const std::vector<Value>& Machine::items(const Value& v) const {
     return cell.items;
   }
   if (const auto* t = v.as<Tuple>()) return *t->items;
-  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  if (const auto* p = lost_in(v)) fail("stage.unavailable", *p->why);
   fail("stage.type", cat("a list or tuple is needed where ", v.kind(), " is"));
 }
 

@@ -77,7 +77,12 @@ std::vector<Value> Machine::reshape_in_place(const Schema& s, const TensorRef& s
          cat(s.full_name(),
              " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"),
          "make a new tensor of that size instead");
-  if (self.view) return {Value(result)};
+  const Name name(self.cell.index, self.view);
+  const bool twice = named_twice_.find(name);          // which of the two gets the shape? The other one keeps its own
+  const bool strided = s.name == "aten::as_strided_";  // of the memory behind the tensor: stays a view of it
+  if ((self.view || twice || strided) && (result.view != self.view || result.cell != self.cell))
+    turned_.set(name, on.region() == graph.main() && !twice ? std::optional(result) : std::nullopt);
+  if (self.view || twice || strided) return {Value(result)};
   const V after = read(result);
   const Layout layout = memory ? Layout::contiguous() : layout_of(result);
   write(self, after, s);
@@ -87,10 +92,29 @@ std::vector<Value> Machine::reshape_in_place(const Schema& s, const TensorRef& s
   return {Value(TensorRef{self.cell, nullptr, false})};
 }
 
+TensorRef Machine::now(const TensorRef& t) const {
+  const auto* turned = turned_.empty() ? nullptr : turned_.find(Name(t.cell.index, t.view));
+  if (!turned) return t;
+  if (!*turned)
+    fail("stage.write-through",
+         "a tensor is read after it got another shape in place: in a branch or a loop, or while it had a second name",
+         "use the form without underscore (x = x.t())");
+  return now(**turned);
+}
+Value Machine::now(const Value& v) const {
+  const auto* t = turned_.empty() ? nullptr : v.as<TensorRef>();
+  return t ? Value(now(*t)) : v;
+}
+
 std::vector<Value> Machine::lower_inplace(const Schema& s, std::vector<Value> args) {
   const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
   const std::string name = functional_name(s);
   const Schema* functional = find_schema(name);
+  if (target && s.name == "aten::as_strided_") {
+    const TensorRef self = *target;
+    const auto results = lower_op(*functional, std::move(args));
+    return results[0].is<TensorRef>() ? reshape_in_place(s, self, results[0].need<TensorRef>()) : results;
+  }
   const Row* row = functional ? find_row(name) : find_row(s.full_name());
   if (!target || (!row && options.fallback == Fallback::none)) return missing_op(s.full_name(), s.returns.size());
   const Schema& used = functional ? *functional : s;

@@ -20,6 +20,8 @@ Machine::Machine(Model& m, const StageOptions& o, DiagSink& sink)
       notes_(journals, sink),
       generation_(journals),
       quantized_(journals),
+      turned_(journals),
+      named_twice_(journals),
       checks_(journals) {
   on.on_note = [this](std::string_view code, std::string what) {
     sink_.note(std::string(code), std::move(what), here());

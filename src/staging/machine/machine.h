@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -113,6 +114,9 @@ class Machine {
   };
   Value weight(const Stored& stored, const std::string& name);
   V read(const TensorRef& t);
+  // A tensor as the program names it: t_, unsqueeze_ and their like may have given it another shape since.
+  TensorRef now(const TensorRef& t) const;
+  Value now(const Value& v) const;
   // `always` false: it is written or stays what it is, which the value has in it already.
   void write(const TensorRef& t, V value, const Schema& by, bool always = true);
   const Layout& layout_of(const TensorRef& t) const {
@@ -272,6 +276,11 @@ class Machine {
   Notes notes_;
   Generation generation_;
   UndoMap<std::unordered_map<uint32_t, Quantization>> quantized_;  // by ValueId::index
+  using Name = std::pair<uint32_t, std::shared_ptr<ViewStep>>;     // of a tensor: its cell and view
+  // Those that got another shape in place: what they are now, or nothing where that is not known.
+  UndoMap<std::map<Name, std::optional<TensorRef>>> turned_;
+  // Those of which a view that changes nothing was made: in PyTorch another tensor, here the same name.
+  UndoMap<std::map<Name, bool>> named_twice_;
   UndoStack<Check> checks_;
   // Set and given back by guards.
   std::string lowering_;       // the overload being lowered

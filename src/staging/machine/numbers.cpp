@@ -30,7 +30,7 @@ Dim Machine::int_from(const Value& v) {
   if (const auto* b = v.as<StagedBool>()) return on.int_of(on.to(b->value, DType::i64));
   if (const auto* f = v.as<StagedFloat>()) return on.int_of(on.to(f->value, DType::i64));
   if (const auto* e = v.as<Enum>()) return int_from(*e->value);
-  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  if (const auto* p = lost_in(v)) fail("stage.unavailable", *p->why);
   fail("stage.type", cat("an int is needed where ", v.kind(), " is"));
 }
 

@@ -27,10 +27,15 @@ std::string Value::kind() const {
                                                "uninitialized",
                                                "unavailable value",
                                                "Optional from data",
+                                               "str from data",
                                                "str from data"};
   return std::string(names[data.index()]);
 }
 
+const Poison* lost_in(const Value& v) {
+  const auto* open = v.as<OpenText>();
+  return open ? &open->lost : v.as<Poison>();
+}
 Value poison(std::string why) { return Value(Poison{std::make_shared<const std::string>(std::move(why)), false}); }
 
 void Value::wrong_kind(const std::string& wanted) const {
@@ -83,6 +88,12 @@ bool same_within(const Value& a, const Value& b, size_t& visits) {
   }
   if (const auto* x = a.as<Maybe>())
     return x->present.id == b.as<Maybe>()->present.id && same_within(*x->value, *b.as<Maybe>()->value, visits);
+  if (const auto* x = a.as<OpenText>()) {
+    const auto &xs = *x->parts, &ys = *b.as<OpenText>()->parts;
+    return xs.size() == ys.size() && std::equal(xs.begin(), xs.end(), ys.begin(), [&](const Value& p, const Value& q) {
+             return same_within(p, q, visits);
+           });
+  }
   if (const auto* x = a.as<Choice>()) {
     const auto &xs = *x->options, &ys = *b.as<Choice>()->options;
     if (x->index.id != b.as<Choice>()->index.id || xs.size() != ys.size()) return false;

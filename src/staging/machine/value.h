@@ -77,6 +77,11 @@ struct Choice {
   V index;  // 0-d int64, in `options`
   std::shared_ptr<const std::vector<Value>> options;
 };
+// A string with ints that only a run knows (joins/open_text.h).
+struct OpenText {
+  std::shared_ptr<const std::vector<Value>> parts;  // strings and ints
+  Poison lost;                                      // what it is to whoever needs the string itself
+};
 struct Tuple {
   std::shared_ptr<const std::vector<Value>> items;
   const ts::ClassDef* named = nullptr;  // a NamedTuple's class
@@ -86,7 +91,7 @@ struct Tuple {
 struct Value {
   std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool,
                ListRef, DictRef, Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe,
-               Choice>
+               Choice, OpenText>
       data;
 
   Value() = default;
@@ -121,7 +126,8 @@ struct Value {
 };
 
 Value poison(std::string why);
-void check_value_depth(size_t depth);  // throws budget.depth
+const Poison* lost_in(const Value& v);  // null: the value is there
+void check_value_depth(size_t depth);   // throws budget.depth
 // Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold
 // without end.
 bool same(const Value& a, const Value& b);

@@ -124,6 +124,11 @@ Verdict sharing(const SharingCall& c) {
   return row ? row->decide(c) : Verdict{Answer::yes, {}, {}};
 }
 
+bool gives_itself(const Schema& s) {
+  const SharingRow* row = find_sharing(s);
+  return row && row->decide != reshape && row->decide != ravel;
+}
+
 bool may_share_any(const Machine& s, const Schema& schema, const std::vector<Value>& args) {
   static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid",       "atleast_1d",  "atleast_2d",
                                                "atleast_3d",        "cartesian_prod", "_unsafe_view"};

@@ -298,7 +298,7 @@ void Machine::by_memory(const Schema& s, std::vector<Value>& args) {
          "call .clone(memory_format=torch.contiguous_format) on it first, or index instead");
   if (args.back().is_none()) args.back() = *offset;
   const bool plain = std::is_sorted(order->begin(), order->end());
-  if (!plain && scatter)
+  if (!plain && (scatter || turned_.find(Name(base.cell.index, nullptr))))
     fail("stage.layout", cat(s.full_name(), " of a tensor that is not contiguous"), "call .contiguous() on it first");
   if (plain) {
     args[0] = base;
@@ -335,8 +335,11 @@ Value Machine::shared_result(const Schema& s, V value, Piece piece, const std::v
                          ranked ? layout_of(base) : Layout()};
   Verdict verdict =
       ranked ? sharing(call) : Verdict{first_input.id == value.id ? Answer::yes : Answer::unknown, {}, {}};
-  if (verdict.view == Answer::yes && value.id == first_input.id)
+  if (verdict.view == Answer::yes && value.id == first_input.id) {
+    const Name name(base.cell.index, base.view);
+    if (!gives_itself(s) && !named_twice_.find(name)) named_twice_.set(name, true);
     return Value(TensorRef{base.cell, base.view, base.literal});
+  }
   if (verdict.view == Answer::no) return tensor(value, "", std::move(verdict.layout));
   auto step = std::make_shared<ViewStep>();
   step->parent = base;

@@ -19,6 +19,8 @@ struct SharingCall {
 bool may_share(const Schema& s, size_t i);
 // Whether it is here, and the layout it has; a view that no row knows has an unknown one.
 Verdict sharing(const SharingCall& c);
+// Whether the call, where it changes nothing, returns its argument and not another tensor with the same memory.
+bool gives_itself(const Schema& s);
 // Results that may share memory with any argument, of which no schema tells (broadcast_tensors, einsum of one operand).
 bool may_share_any(const Machine& s, const Schema& schema, const std::vector<Value>& args);
 

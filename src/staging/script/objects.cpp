@@ -49,6 +49,7 @@ Value ScriptInterpreter::attribute(const Value& object, std::string_view wanted)
 Value ScriptInterpreter::index(const Value& object, const Value& at) {
   if (object.is<Poison>()) return object;
   if (at.is<Poison>()) return at;
+  if (const auto* open = at.as<OpenText>(); open && !object.is<DictRef>()) return Value(Poison(open->lost));
   if (const auto* c = at.as<Choice>())
     return for_each_option(machine, Choice(*c), "an index", [&](const Value& v) { return index(object, v); });
   if (const auto* c = object.as<Choice>())

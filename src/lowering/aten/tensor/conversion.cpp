@@ -34,6 +34,7 @@ constexpr Row table[] = {
     {"aten::cpu", [](Lower&, V x) { return x; }},
     {"aten::contiguous", [](Lower&, V x) { return x; }},
     {"aten::detach", [](Lower&, V x) { return x; }},
+    {"aten::requires_grad_", [](Lower&, V x, bool) { return x; }},
     {"aten::alias", [](Lower&, V x) { return x; }},
     {"aten::alias_copy", [](Lower&, V x) { return x; }},
     {"aten::lift", fn<same>},
