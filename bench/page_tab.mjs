@@ -1,7 +1,7 @@
 // The page with the engine in the tab, in Chromium, from disk with the network blocked: what it loads, a ResNet-50 from
 // archive to file, models of 6 GB, and the engine beside onnxruntime-web, one thread each.
 //
-// usage: bench/page_models.py FOLDER CAMEO; (cd bench/web && npm ci); node bench/page_tab.mjs FOLDER CAMEO [sizes resnet50 large engine]
+// usage: bench/page_models.py FOLDER CAMEO; (cd bench/web && npm ci); node bench/page_tab.mjs FOLDER CAMEO [sizes resnet50 threads large engine]
 import {execFileSync} from "node:child_process";
 import {createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync} from "node:fs";
 import {createServer} from "node:http";
@@ -9,7 +9,7 @@ import {tmpdir} from "node:os";
 import {basename, dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
 import {gzipSync} from "node:zlib";
-import {browser, lasting, openTab, site, tab, withPickers} from "../web/tests/harness.mjs";
+import {browser, hosted, lasting, open, openTab, site, tab, withPickers} from "../web/tests/harness.mjs";
 
 const [models, cameo, ...asked] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
@@ -200,10 +200,32 @@ async function engine(b) {
   server.close();
 }
 
+// The page for web sites: the module with threads where the site isolates it, and the one without.
+async function threads(b) {
+  for (const isolated of [false, true]) {
+    const web = await hosted(isolated), page = await open(b, web.address);
+    const ready = await page.evaluate(async () => {
+      const start = performance.now();
+      await window.cameo.call("models");
+      return performance.now() - start;
+    });
+    await chosen(page, "resnet50.pt");
+    await timed(page, "make", "export", {settings: {simplify: false, opset: 18}}, false);
+    const first = await page.evaluate(() => window.cameo.state.current.model);
+    await timed(page, "make", "simplify", {}, false);
+    const verified = await timed(page, "verify", first, 0);
+    const run = await page.evaluate(async () => (await window.cameo.engine.call("run", {model: window.cameo.state.current.model, seed: 0, repeat: 10})).result);
+    console.log(`resnet50 on a site, ${run.threads} thread${run.threads === 1 ? "" : "s"}: engine ready after ${seconds(ready)}, verified ${seconds(verified)}, a run ${run.milliseconds.toFixed(0)} ms, heap ${await heap(page)} MB`);
+    await page.context().close();
+    web.stop();
+  }
+}
+
 const b = await browser();
 try {
   if (wanted("sizes")) sizes();
   if (wanted("resnet50")) await resnet50(b);
+  if (wanted("threads")) await threads(b);
   if (wanted("large")) await large();
   if (wanted("engine")) await engine(b);
 } finally {

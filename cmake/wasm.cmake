@@ -11,7 +11,9 @@ list(FILTER config_site EXCLUDE REGEX "NO_FILESYSTEM|NO_THREADS")
 list(JOIN config_site "\n" config_site)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libcxx/__config_site CONTENT "${config_site}\n" @ONLY)  # where it differs
 
-add_compile_options(-fwasm-exceptions -msimd128 -nostdinc++
+# Atomics and bulk memory are what a module with threads needs; the one without is linked of the same objects, and browsers know
+# both for longer than exceptions.
+add_compile_options(-fwasm-exceptions -msimd128 -matomics -mbulk-memory -nostdinc++
   "SHELL:-isystem ${PROJECT_BINARY_DIR}/libcxx" "SHELL:-isystem ${CAMEO_LIBCXX_DIR}")
 
 # What computes is compiled for speed, all else for size: the page carries the whole module.

@@ -6,6 +6,12 @@
 
 #include "support/shared_library.h"
 
+#include "engine/thread_pool.h"
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten/threading.h>
+#endif
+
 namespace cameo::engine {
 
 namespace {
@@ -40,6 +46,21 @@ const OpenMp& omp() {
   return loaded;
 }
 
+// The pool of places without OpenMP; null where there is one thread. A module that is linked without threads says so
+// here.
+ThreadPool* pool() {
+#ifdef __EMSCRIPTEN__
+  constexpr int most = 16;  // as many as wasm/CMakeLists.txt has begun
+  static ThreadPool* const made =
+      emscripten_has_threading_support() ? new ThreadPool(std::min(most, emscripten_num_logical_cores())) : nullptr;
+  return made;
+#else
+  return nullptr;
+#endif
+}
+
+thread_local int in_scope = 0;  // of the pool; 0: all
+
 // One call of parallel_ranges, for all threads of the team.
 struct Work {
   int64_t count, pieces;
@@ -49,9 +70,8 @@ struct Work {
   std::exception_ptr failed;
 };
 
-void work_of_thread(void* p) {
-  auto& w = *static_cast<Work*>(p);
-  const int64_t team = std::min<int64_t>(omp().team(), w.pieces), me = omp().thread();
+void work_of(Work& w, int64_t me, int64_t threads) {
+  const int64_t team = std::min(threads, w.pieces);
   const int64_t first = w.count * me / team, last = w.count * (me + 1) / team;
   try {
     if (me < team && first < last) w.call(w.f, first, last);
@@ -61,27 +81,45 @@ void work_of_thread(void* p) {
   }
 }
 
+bool inside() { return pool() ? ThreadPool::inside() : omp().in_parallel() != 0; }
+
 }  // namespace
 
-int hardware_threads() { return omp().there ? std::max(1, omp().processors()) : 1; }
-int current_threads() { return omp().there ? omp().max_threads() : 1; }
+int hardware_threads() { return pool() ? pool()->threads() : omp().there ? std::max(1, omp().processors()) : 1; }
+int current_threads() {
+  if (pool()) return in_scope ? in_scope : pool()->threads();
+  return omp().there ? omp().max_threads() : 1;
+}
+
+namespace {
+void set_threads(int threads) {
+  if (pool()) in_scope = std::min(threads, pool()->threads());
+  else if (omp().there) omp().set_threads(threads);
+}
+}  // namespace
 
 ThreadScope::ThreadScope(int threads) : before_(current_threads()) {
-  if (omp().there && threads != before_) omp().set_threads(std::max(1, threads));
+  if (threads != before_) set_threads(std::max(1, threads));
 }
 ThreadScope::~ThreadScope() {
-  if (omp().there && current_threads() != before_) omp().set_threads(before_);
+  if (current_threads() != before_) set_threads(before_);
 }
 
 void parallel_ranges(int64_t count, int64_t grain, void (*call)(void*, int64_t, int64_t), void* f) {
   const int64_t pieces = std::min<int64_t>(current_threads(), count / std::max<int64_t>(1, grain));
-  if (pieces <= 1 || omp().in_parallel()) {
+  if (pieces <= 1 || inside()) {
     if (count > 0) call(f, 0, count);
     return;
   }
-  // The whole team, though fewer may have something to do: libgomp ends the threads that a smaller team leaves out.
   Work w{count, pieces, call, f, {}, {}};
-  omp().run(work_of_thread, &w, static_cast<unsigned>(current_threads()), 0);
+  if (pool()) {
+    pool()->run([](void* p, int me, int team) { work_of(*static_cast<Work*>(p), me, team); }, &w,
+                static_cast<int>(pieces));
+  } else {
+    // The whole team, though fewer may have something to do: libgomp ends the threads that a smaller team leaves out.
+    const auto one = [](void* p) { work_of(*static_cast<Work*>(p), omp().thread(), omp().team()); };
+    omp().run(one, &w, static_cast<unsigned>(current_threads()), 0);
+  }
   if (w.failed) std::rethrow_exception(w.failed);
 }
 

@@ -86,7 +86,7 @@ function DropHere({store}: Props) {
       )}
       {store.engine.computes && <ul class="can">{can.map((word) => <li key={word}><strong>{t(word)}</strong><span class="soft">{t(`${word}.more` as Word)}</span></li>)}</ul>}
       <p class="soft">{store.engine.computes ? t("app.local") : t("app.recorded")}</p>
-      {store.engine.kind === "tab" && <p class="soft" data-test="engine">{t("app.tab")}</p>}
+      {store.engine.kind === "tab" && <p class="soft" data-test="engine">{store.engine.threads ? t("app.tab.threads", store.engine.threads) : t("app.tab")}</p>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // The graph on a canvas: pan, zoom, culling, hits. Knows nothing of the rest of the page.
 import type {Box, Line, Scene} from "./types";
 import {type Palette, palette} from "./colours";
+import {count, t} from "./words";
 
 interface Band {
   boxes: number[];
@@ -31,6 +32,7 @@ export class GraphView {
   private scale = 1;
   private x = 0;
   private y = 0;
+  private fitted: (() => void) | null = null; // how the graph was put into the window, until the user moves it
   private waiting = false;
   private colours: Palette = palette(false);
   private readonly context: CanvasRenderingContext2D;
@@ -62,7 +64,7 @@ export class GraphView {
     if (before && after) {
       this.x += (before.x + before.w / 2 - after.x - after.w / 2) * this.scale;
       this.y += (before.y - after.y) * this.scale;
-      this.redraw();
+      this.moved();
     } else this.fit();
   }
 
@@ -78,15 +80,22 @@ export class GraphView {
     this.scale = Math.min(1.1, Math.max(whole, Math.min(across, 0.9), 0.02));
     this.x = (width - this.scene.width * this.scale) / 2;
     this.y = Math.max(52, (height - this.scene.height * this.scale) / 2);
-    this.redraw();
+    this.moved(() => this.fit());
   }
 
+  // All of it, unless nothing could be made out then.
   fitAll(): void {
     if (!this.scene) return;
     const {width, height} = this.size();
-    this.scale = Math.min(1.1, (width - 60) / Math.max(1, this.scene.width), (height - 60) / Math.max(1, this.scene.height));
+    const whole = Math.min((width - 60) / Math.max(1, this.scene.width), (height - 60) / Math.max(1, this.scene.height));
+    this.scale = Math.min(1.1, Math.max(whole, 0.03));
     this.x = (width - this.scene.width * this.scale) / 2;
-    this.y = (height - this.scene.height * this.scale) / 2;
+    this.y = Math.max(whole < 0.03 ? 52 : 30, (height - this.scene.height * this.scale) / 2);
+    this.moved(() => this.fitAll());
+  }
+
+  private moved(fitted: (() => void) | null = null): void {
+    this.fitted = fitted;
     this.redraw();
   }
 
@@ -97,7 +106,7 @@ export class GraphView {
     if (this.scale < 0.6) this.scale = 0.9;
     this.x = width / 2 - (b.x + b.w / 2) * this.scale;
     this.y = height / 2 - (b.y + Math.min(b.h, 200) / 2) * this.scale;
-    this.redraw();
+    this.moved();
   }
 
   zoom(factor: number, atX?: number, atY?: number): void {
@@ -108,13 +117,13 @@ export class GraphView {
     this.x = px - (px - this.x) * (scale / this.scale);
     this.y = py - (py - this.y) * (scale / this.scale);
     this.scale = scale;
-    this.redraw();
+    this.moved();
   }
 
   pan(dx: number, dy: number): void {
     this.x += dx;
     this.y += dy;
-    this.redraw();
+    this.moved();
   }
 
   // The nearest box in a direction: wires count more than distance.
@@ -182,7 +191,8 @@ export class GraphView {
     const {width, height} = this.size();
     this.canvas.width = Math.max(1, Math.round(width * ratio));
     this.canvas.height = Math.max(1, Math.round(height * ratio));
-    this.redraw();
+    if (this.fitted) this.fitted();
+    else this.redraw();
   }
 
   // Boxes and lines by stretches of the page, so that drawing costs what is seen.
@@ -322,7 +332,7 @@ export class GraphView {
     c.fillStyle = mark ? "#10151c" : this.colours.ink;
     c.font = `600 12.5px ${letters}`;
     c.fillText(b.title, b.x + b.w / 2, b.y + 17, b.w - 8);
-    const lines = b.lines ?? (b.opens && b.kind !== "node" ? [`${b.nodes ?? 0} ⊞`] : []);
+    const lines = b.lines ?? (b.opens && b.kind !== "node" ? [`${count(b.nodes ?? 0)} ${t("stat.nodes")}`] : []);
     c.font = "11px ui-monospace, monospace";
     c.fillStyle = mark ? "#2a3340" : this.colours.soft;
     lines.forEach((text, i) => c.fillText(text, b.x + b.w / 2, b.y + 32 + 15 * i, b.w - 8));

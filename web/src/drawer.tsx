@@ -2,7 +2,8 @@ import type {Props} from "./app";
 import {Timeline} from "./charts";
 import type {Store, Tab} from "./store";
 import type {RunValue} from "./types";
-import {number, t, type Word} from "./words";
+import {Meaning} from "./overlays";
+import {known, number, t, type Word} from "./words";
 
 const tabs: Tab[] = ["findings", "ledger", "run", "diff", "text"];
 
@@ -54,6 +55,7 @@ function Findings({store}: Props) {
       <li key={i} class={f.severity}>
         <span class="tag">{f.code}</span>
         {item === undefined ? <span>{f.what}</span> : <button class="link" onClick={() => void store.goTo(item)}>{f.what}</button>}
+        <Meaning code={f.code} language={store.state.language} />
         {f.because && <div class="soft">{t("colon", t("error.because"))}{f.because}</div>}
         {f.hint && <div class="soft">{t("colon", t("error.hint"))}{f.hint}</div>}
       </li>
@@ -75,7 +77,7 @@ function Ledger({store}: Props) {
       <thead><tr><th scope="col">{t("ledger.rule")}</th><th scope="col">{t("ledger.class")}</th><th scope="col">{t("ledger.value")}</th><th scope="col">{t("ledger.nodes")}</th><td /></tr></thead>
       <tbody>{ledger.slice(0, 2000).map((r, i) => (
         <tr key={i}>
-          <td><code>{r.rule}</code></td><td>{r.class}</td><td><button class="link" onClick={() => void find(r.value)}>{r.value}</button></td>
+          <td><code>{r.rule}</code></td><td>{known("class", r.class)}</td><td><button class="link" onClick={() => void find(r.value)}>{r.value}</button></td>
           <td>−{r.nodes_removed} +{r.nodes_added}</td>
           <td><button data-test="undo-rewrite" aria-label={`${t("ledger.undo")} ${r.rule} ${r.value}`} onClick={() => void store.undoRewrite(i)}>{t("ledger.undo")}</button></td>
         </tr>
@@ -91,10 +93,13 @@ function Run({store}: Props) {
   const slowest = [...ran.steps].sort((a, b) => b.length_us - a.length_us).slice(0, 40);
   return (
     <>
-      <p><strong data-test="run-time">{t(ran.threads === 1 ? "run.time.one" : "run.time", ran.milliseconds.toFixed(2), ran.threads)}</strong></p>
+      <p class="actions"><strong data-test="run-time">{t(ran.threads === 1 ? "run.time.one" : "run.time", ran.milliseconds.toFixed(2), ran.threads)}</strong>
+        <button data-test="save-inputs" onClick={() => void store.saveValues("inputs")}>{t("run.save.inputs")}</button>
+        <button data-test="save-outputs" onClick={() => void store.saveValues("outputs")}>{t("run.save.outputs")}</button>
+      </p>
       <Timeline steps={ran.steps} onPick={(s) => s.item !== undefined && void store.goTo(s.item)} />
       <div class="two">
-        <table class="rows">
+        <table class="rows" tabIndex={0}>
           <thead><tr><th scope="col">{t("ledger.nodes")}</th><th scope="col">ms</th><th scope="col">{t("run.share")}</th><th scope="col">{t("run.kernel")}</th></tr></thead>
           <tbody>{slowest.map((s, i) => (
             <tr key={i}>
@@ -111,7 +116,7 @@ function Run({store}: Props) {
 
 function Values({values}: {values: RunValue[]}) {
   return (
-    <table class="rows" data-test="values">
+    <table class="rows" data-test="values" tabIndex={0}>
       <thead><tr><th scope="col">{t("run.values")}</th><th scope="col">{t("panel.type")}</th><th scope="col">{t("panel.range")}</th><th scope="col">{t("panel.mean")}</th></tr></thead>
       <tbody>{values.slice(0, 500).map((v, i) => (
         <tr key={i}>
@@ -132,8 +137,9 @@ function Diff({store}: Props) {
       <p class="soft" data-test="differences">{t("diff.count", all.length)}</p>
       <ul class="rows">{all.map((d, i) => {
         const item = d.second_item;
+        const kind = Boolean(d.first) === Boolean(d.second) ? "changed" : d.second ? "added" : "removed"; // of counts neither is named
         return (
-          <li key={i}><span class={`dot ${d.first && d.second ? "changed" : d.second ? "added" : "removed"}`} /> {item === undefined ? d.what
+          <li key={i}><span class={`dot ${kind}`} /> <span class="tag">{t(`diff.${kind}`)}</span> {item === undefined ? d.what
             : <button class="link" onClick={() => void store.goTo(item)}>{d.what}</button>}</li>
         );
       })}</ul>

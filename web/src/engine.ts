@@ -1,6 +1,7 @@
 // Who answers the page's calls: a desk behind the local server, or replies recorded in the file itself. The
 // engine in the tab is a third (tab/engine.ts; docs/page.md, "Engines").
 import type {Finding, Hit, Scene} from "./types";
+import {t} from "./words";
 
 export interface NamedBlob {
   name: string;
@@ -22,6 +23,7 @@ export interface CallOptions {
 export interface Engine {
   readonly kind: "server" | "recorded" | "tab";
   readonly computes: boolean; // whether verbs can be called
+  readonly threads?: number; // in a tab: as many, where there are several
   // Files that calls may open by name. Without it, files travel with the call.
   offer?(files: NamedBlob[]): Promise<void>;
   call<T>(method: string, params?: object, options?: CallOptions): Promise<Reply<T>>;
@@ -121,10 +123,10 @@ export class ServerEngine implements Engine {
     try {
       response = await fetch("call", {method: "POST", body: new Blob(parts), signal: options.signal ?? null});
     } catch (error) {
-      if (options.signal?.aborted) throw new CallError([finding("budget.interrupted", "cancelled")]);
-      throw new CallError([finding("page.server", `the server does not answer: ${String(error)}`, "start cameo view again")]);
+      if (options.signal?.aborted) throw new CallError([finding("budget.interrupted", t("engine.cancelled"))]);
+      throw new CallError([finding("page.server", t("engine.noanswer", String(error)), t("engine.again"))]);
     }
-    if (!response.ok || !response.body) throw new CallError([finding("page.server", `the server refused the call: ${response.status}`)]);
+    if (!response.ok || !response.body) throw new CallError([finding("page.server", t("engine.refused", response.status))]);
     return await this.read<T>(new FrameReader(response.body.getReader()), options);
   }
 
@@ -141,10 +143,10 @@ export class ServerEngine implements Engine {
         else if (f.blob) blobs.push(f.blob);
       }
     } catch (error) {
-      if (options.signal?.aborted) throw new CallError([finding("budget.interrupted", "cancelled")]);
+      if (options.signal?.aborted) throw new CallError([finding("budget.interrupted", t("engine.cancelled"))]);
       throw error;
     }
-    if (!answer) throw new CallError([finding("page.server", "the server ended the call without an answer")]);
+    if (!answer) throw new CallError([finding("page.server", t("engine.ended"))]);
     const result = unpacked(answer);
     const {files} = result as {files?: {name: string; blob?: number}[]};
     const written = (files ?? []).flatMap((f) => f.blob === undefined ? [] : [{name: f.name, blob: blobs[f.blob] ?? new Blob()}]);
@@ -167,8 +169,7 @@ export class RecordedEngine implements Engine {
     const reply = method === "search" ? this.search((params as {text: string}).text)
       : this.data.replies[`${method} ${JSON.stringify(params)}`] ?? (method === "graph" ? this.nearestGraph(params) : undefined);
     if (reply === undefined)
-      return Promise.reject(new CallError([finding("page.recorded", "this file shows a model and does not compute",
-        "cameo view MODEL opens the same page with an engine")]));
+      return Promise.reject(new CallError([finding("page.recorded", t("engine.recorded"), t("engine.view"))]));
     return Promise.resolve({result: reply as T, blobs: []});
   }
 

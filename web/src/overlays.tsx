@@ -1,6 +1,7 @@
 import {useEffect, useRef, useState} from "preact/hooks";
 import type {Props} from "./app";
-import {t, type Word} from "./words";
+import {explained} from "./explained";
+import {type Language, t, type Word} from "./words";
 
 export function Progress({store}: Props) {
   const b = store.state.busy;
@@ -32,6 +33,18 @@ export function CopyButton({text, label}: {text: () => string; label: string}) {
   return <button onClick={copy}>{copied === null ? label : t(copied ? "panel.copied" : "panel.uncopied")}</button>;
 }
 
+// In Chinese, what a code of the command line means.
+export function Meaning({code, language}: {code: string; language: Language}) {
+  const known = explained(code, language);
+  if (!known) return null;
+  return (
+    <>
+      <p class="means">{t("colon", t("error.means"))}{known.cause}</p>
+      {known.cure && <p class="means">{t("colon", t("error.hint"))}{known.cure}</p>}
+    </>
+  );
+}
+
 export function Errors({store}: Props) {
   const errors = store.state.errors;
   const close = useRef<HTMLButtonElement>(null);
@@ -42,6 +55,7 @@ export function Errors({store}: Props) {
       {errors.slice(0, 20).map((e, i) => (
         <article key={i}>
           <p><span class="tag">{e.code}</span> <strong>{e.what}</strong></p>
+          <Meaning code={e.code} language={store.state.language} />
           {(e.file || e.scope) && <p class="soft">{t("colon", t("error.where"))}{[e.file, e.line, e.scope].filter(Boolean).join(" · ")}</p>}
           {e.because && <p class="soft">{t("colon", t("error.because"))}{e.because}</p>}
           {e.hint && <p>{t("colon", t("error.hint"))}{e.hint}</p>}

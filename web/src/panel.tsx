@@ -5,7 +5,7 @@ import {Histogram, Kernels} from "./charts";
 import {CopyButton} from "./overlays";
 import type {Store} from "./store";
 import type {ArraySummary, Item, NodeValue, Weight} from "./types";
-import {bytes, count, number, t} from "./words";
+import {bytes, count, known, number, t} from "./words";
 
 export function Panel({store}: Props) {
   const item = store.state.item;
@@ -84,7 +84,7 @@ function ItemPanel({store, item}: {store: Store; item: Item}) {
       {place && (place.file || place.source) && (
         <Section title={t("panel.from")}><p>{place.text || `${place.file}:${place.line}`}</p>{place.source && <pre>{place.source}</pre>}</Section>
       )}
-      {item.rewrites && item.rewrites.length > 0 && <Section title={t("panel.rewrites")}>{item.rewrites.map((r, i) => <p key={i}><code>{r.rule}</code> <span class="soft">{r.class}</span></p>)}</Section>}
+      {item.rewrites && item.rewrites.length > 0 && <Section title={t("panel.rewrites")}>{item.rewrites.map((r, i) => <p key={i}><code>{r.rule}</code> <span class="soft">{known("class", r.class)}</span></p>)}</Section>}
       {item.attributes && item.attributes.length > 0 && <Section title={t("panel.attributes")}><Fields rows={item.attributes.map((a) => [a.name, <code>{a.value}</code>])} /></Section>}
       {item.inputs && <Section title={t("panel.inputs")}>{item.inputs.map((v, i) => <ValueRow key={i} store={store} item={item} value={v} />)}</Section>}
       {item.outputs && <Section title={t("panel.outputs")}>{item.outputs.map((v, i) => <ValueRow key={i} store={store} item={item} value={v} />)}</Section>}

@@ -4,7 +4,7 @@ import type {GraphView} from "./canvas";
 import {difference, heat} from "./colours";
 import {pickTarget, saveBytes, type Target} from "./saving";
 import type {Difference, Finding, Hit, Item, Opened, Ran, Scene, Verified} from "./types";
-import {bytes as bytesText, isWord, type Language, setLanguage, t} from "./words";
+import {bytes as bytesText, isWord, known, type Language, setLanguage, t} from "./words";
 
 export type Tab = "findings" | "ledger" | "run" | "diff" | "text";
 export type Verb = "export" | "simplify" | "convert" | "half" | "infer" | "extract" | "edit" | "run" | "verify" | "diff" | "check" | "quantize" | "merge" | "lint" | "save";
@@ -107,7 +107,7 @@ export class Store {
     }, 300);
     try {
       return await work(stop.signal, (step, done, all) => {
-        Object.assign(mine, {what: step || what, done, all});
+        Object.assign(mine, {what: step ? known("step", step) : what, done, all});
         if (late && this.running[0] === mine) this.set({busy: {...mine}});
       });
     } finally {
@@ -139,12 +139,13 @@ export class Store {
 
   fail(error: unknown): void {
     const findings = error instanceof CallError ? error.findings : [finding("page.error", String(error))];
-    this.set({errors: findings.length ? findings : [finding("page.error", "the call failed")]});
+    this.set({errors: findings.length ? findings : [finding("page.error", t("page.failed"))]});
   }
 
   setLanguage(language: Language): void {
     setLanguage(language);
     remember("language", language);
+    this.view?.redraw();
     this.set({language});
   }
 
@@ -294,6 +295,8 @@ export class Store {
   private readonly withouts = new Map<number, string[]>();
 
   private showFindings(found: {findings: CheckFinding[]; command: string} | null): void {
+    const order = ["error", "warning", "note"];
+    found?.findings.sort((a, b) => order.indexOf(a.finding.severity) - order.indexOf(b.finding.severity)); // what is worst first
     if (found) this.set({findings: found.findings, command: found.command, tab: "findings", drawer: true});
   }
 
@@ -315,6 +318,15 @@ export class Store {
     this.set({ran, command: ran.command, tab: "run", drawer: true});
   }
 
+  // What went into the last run, or came out of it, as `cameo run -o` writes it.
+  async saveValues(of: "inputs" | "outputs"): Promise<void> {
+    const ran = this.state.ran;
+    if (!ran) return;
+    const saved = await this.call<object>("values", {run: ran.run, of, name: `${of}.npz`});
+    if (saved && of === "outputs") this.set({command: `${ran.command} -o outputs.npz`});
+    for (const {name, blob} of saved?.written ?? []) await saveBytes(name, blob);
+  }
+
   async diff(first: number): Promise<void> {
     const second = this.state.current?.model;
     const found = await this.ask<{differences: Difference[]; command: string}>("diff", {model: first, second});
@@ -326,8 +338,8 @@ export class Store {
     this.set({differences: found.differences, command: found.command, tab: "diff", drawer: true});
   }
 
-  async verify(reference: number, seed: number): Promise<void> {
-    const done = await this.ask<{verified: Verified; command: string}>("verify", {reference, settings: {random: seed}});
+  async verify(reference: number, seed: number, sizes: Record<string, number> = {}): Promise<void> {
+    const done = await this.ask<{verified: Verified; command: string}>("verify", {reference, settings: {random: seed, ...(Object.keys(sizes).length ? {sizes} : {})}});
     if (done) this.set({verified: done.verified, command: done.command});
   }
 
@@ -402,9 +414,14 @@ export class Store {
   }
 }
 
-// "cameo simplify IN OUT --exact" leaves "simplify --exact".
+// "cameo convert IN OUT --opset 13 --lossy" leaves "convert --opset=13 --lossy", as the command itself notes it.
 function provenanceOf(command: string): string {
-  const words = command.split(" ");
-  const flags = words.findIndex((w) => w.startsWith("--"));
-  return [words[1], ...(flags < 0 ? [] : words.slice(flags))].join(" ");
+  const words = [...command.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) => word.replace(/\\'|'/g, (q) => (q === "\\'" ? "'" : "")));
+  let text = words[1] ?? "";
+  words.forEach((word, i) => {
+    if (!word.startsWith("--")) return;
+    const value = words[i + 1];
+    text += ` ${word}${value === undefined || value.startsWith("--") ? "" : `=${value}`}`;
+  });
+  return text;
 }

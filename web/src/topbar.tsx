@@ -1,7 +1,7 @@
 import {useEffect, useState} from "preact/hooks";
 import type {Props} from "./app";
 import type {Store} from "./store";
-import {bytes, count, short, t, type Word, work} from "./words";
+import {bytes, count, known, short, t, type Word, work} from "./words";
 
 export function TopBar({store}: Props) {
   const s = store.state;
@@ -104,7 +104,7 @@ function Search({store}: Props) {
         <ul id="hits" role="listbox" aria-label={t("bar.search")} class="hits">
           {found.hits.length === 0 && <li role="option" aria-selected="false" class="soft">{t("hits.none")}</li>}
           {found.hits.map((h, i) => (
-            <li key={i} role="option" aria-selected={i === at} onClick={() => go(i)}><span class="tag">{h.what}</span> {h.text}</li>
+            <li key={i} role="option" aria-selected={i === at} onClick={() => go(i)}><span class="tag">{known("kind", h.what)}</span> {h.text}</li>
           ))}
           {found.count > found.hits.length && <li role="option" aria-selected="false" class="soft">{t("hits.more", found.hits.length, found.count)}</li>}
         </ul>

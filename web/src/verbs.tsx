@@ -11,6 +11,7 @@ const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "ed
 export function Verbs({store}: Props) {
   const s = store.state;
   const verbs: Verb[] = s.current?.kind === "onnx" ? ofModels : ["export"];
+  useEffect(() => document.querySelector(".verb.open")?.scrollIntoView({block: "nearest"}), [s.verb]);
   return (
     <nav class="verbs" aria-label={t("verbs.title")}>
       <h2>{t("verbs.title")}</h2>
@@ -79,7 +80,7 @@ function Change({before, after}: {before: Opened | null; after: Opened}) {
   const b = after.stats;
   if (!b) return null;
   const rows: [Word, (s: Stats) => string][] = [
-    ["stat.nodes", (s) => count(s.nodes)], ["stat.size", (s) => bytes(s.weight_bytes)], ["stat.macs", (s) => work(s.macs, 12)],
+    ["stat.nodes", (s) => count(s.nodes)], ["stat.size", (s) => bytes(s.weight_bytes)], ["stat.macs", (s) => work(s.macs, 18)],
     ["stat.opset", (s) => String(s.opsets["ai.onnx"] ?? "–")],
   ];
   return (
@@ -172,20 +173,20 @@ function Extract({store}: Props) {
   );
 }
 
-const changes = ["rename", "add_output", "remove_output", "remove_input", "set_operator", "insert_node", "remove_node", "rewire", "set_metadata", "strip"];
-const oneName = new Set(["add_output", "remove_output", "remove_input", "insert_node", "remove_node"]);
+const changes = ["rename", "add_output", "remove_output", "remove_input", "set_operator", "insert_node", "remove_node", "rewire", "set_metadata", "strip"] as const;
+const oneName = new Set<string>(["add_output", "remove_output", "remove_input", "insert_node", "remove_node"]);
 
 function Edit({store}: Props) {
-  const [change, setChange] = useState("rename");
+  const [change, setChange] = useState<string>("rename");
   const [name, setName] = useState(store.state.item?.name ?? "");
   const [to, setTo] = useState("");
   const one = change === "strip" ? [change] : oneName.has(change) ? [change, name] : [change, name, to];
   return (
     <>
       <label class="text">{t("set.change")}
-        <select data-test="edit-change" value={change} onChange={(e) => setChange(e.currentTarget.value)}>{changes.map((c) => <option key={c}>{c}</option>)}</select>
+        <select data-test="edit-change" value={change} onChange={(e) => setChange(e.currentTarget.value)}>{changes.map((c) => <option key={c} value={c}>{t(`change.${c}`)}</option>)}</select>
       </label>
-      {change !== "strip" && <Text label={change === "insert_node" ? "y2 = Relu(y)" : t("set.name")} value={name} set={setName} test="edit-name" />}
+      {change !== "strip" && <Text label={change === "insert_node" ? t("set.node") : t("set.name")} value={name} set={setName} test="edit-name" />}
       {one.length === 3 && <Text label={t("set.newname")} value={to} set={setTo} test="edit-to" />}
       <Buttons store={store} method="edit" params={{changes: [one]}} live={false} />
     </>
@@ -238,7 +239,9 @@ function Run({store}: Props) {
     const inputs = inputParams(dropped.filter((d) => d.kind !== "npz"), blobs);
     const archive = dropped.find((d) => d.kind === "npz");
     const npz = archive && blobs.push(archive.bytes) - 1;
-    void store.run({seed: Number(seed) || 0, sizes: sizesOf(sizes), ...(keep ? {keep: ["*"]} : {}), ...(inputs.length ? {inputs} : {}), ...(npz === undefined ? {} : {npz})}, blobs);
+    const one = dropped.length === 1 && (archive || store.state.current?.summary.inputs?.length === 1) ? dropped[0] : undefined;
+    const file = one && one.kind !== "raw" ? {file: one.file} : {}; // the command can take it as it is
+    void store.run({seed: Number(seed) || 0, sizes: sizesOf(sizes), ...file, ...(keep ? {keep: ["*"]} : {}), ...(inputs.length ? {inputs} : {}), ...(npz === undefined ? {} : {npz})}, blobs);
   };
   return (
     <>
@@ -253,8 +256,28 @@ function Run({store}: Props) {
   );
 }
 
-// Each .npz holds samples, each other file is an input of one sample: as many files make a sample as the model has inputs.
+const isArchive = (f: File) => /\.npz$/i.test(f.name);
+
 function Quantize({store}: Props) {
+  const [kind, setKind] = useState("samples");
+  const method = kind === "dynamic" ? "quantize_dynamic" : "quantize_weights";
+  return (
+    <>
+      <label class="text">{t("set.kind")}
+        <select data-test="quantize-kind" value={kind} onChange={(e) => { setKind(e.currentTarget.value); store.set({preview: null}); }}>
+          <option value="samples">{t("quantize.samples")}</option>
+          <option value="dynamic">{t("quantize.dynamic")}</option>
+          {["8", "4", "2"].map((bits) => <option key={bits} value={bits}>{t("quantize.weights", bits)}</option>)}
+        </select>
+      </label>
+      {kind === "samples" ? <FromSamples store={store} />
+        : <Buttons store={store} method={method} params={kind === "dynamic" ? {} : {settings: {bits: Number(kind)}}} live={false} key={kind} />}
+    </>
+  );
+}
+
+// Each .npz holds samples, each other file is an input of one sample: as many files make a sample as the model has inputs.
+function FromSamples({store}: Props) {
   const inputs = store.state.current?.summary.inputs ?? [];
   const [files, setFiles] = useState<File[]>([]);
   const [target, setTarget] = useState("onnxruntime");
@@ -262,13 +285,15 @@ function Quantize({store}: Props) {
   const take = (given: File[]) => Promise.resolve(setFiles(given));
   const report = store.state.current?.report;
   const apply = async () => {
-    const blobs: BlobPart[] = files.filter((f) => f.name.endsWith(".npz"));
+    const blobs: BlobPart[] = files.filter((f) => isArchive(f));
     const npz = blobs.map((_, i) => i);
-    const single = files.filter((f) => !f.name.endsWith(".npz"));
+    const single = files.filter((f) => !isArchive(f));
     const samples: object[] = [];
     for (let i = 0; i < single.length; i += Math.max(1, inputs.length))
       samples.push(inputParams(await readInputs(single.slice(i, i + Math.max(1, inputs.length)), inputs), blobs));
-    await store.make("quantize", {settings: {target, method}, samples, npz}, false, blobs);
+    const alone = files.length === 1 && npz.length ? {file: files[0]?.name} : {};
+    const pictures = single.some((f) => !/\.npy$/i.test(f.name)) ? {pictures: true} : {};
+    await store.make("quantize", {settings: {target, method}, samples, npz, ...alone, ...pictures}, false, blobs);
   };
   return (
     <>
@@ -339,13 +364,15 @@ function firstOther(store: Store): number {
 function Verify({store}: Props) {
   const [other, setOther] = useState(firstOther(store));
   const [seed, setSeed] = useState("0");
+  const [sizes, setSizes] = useState("");
   const v = store.state.verified;
   return (
     <>
       <Other store={store} value={other} set={setOther} />
       <Text label={t("set.seed")} value={seed} set={setSeed} />
+      <Text label={t("set.sizes")} value={sizes} set={setSizes} />
       {v && <p data-test="verified" class={v.same ? "good" : "bad"}>{v.same ? t("verify.same", String(v.max_difference ?? "∞")) : t("verify.differ", v.results.find((r) => r.why)?.why ?? "")}</p>}
-      <div class="actions"><button class="main" data-test="apply-verify" disabled={!other} onClick={() => void store.verify(other, Number(seed) || 0)}>{t("verb.verify")}</button></div>
+      <div class="actions"><button class="main" data-test="apply-verify" disabled={!other} onClick={() => void store.verify(other, Number(seed) || 0, sizesOf(sizes))}>{t("verb.verify")}</button></div>
     </>
   );
 }

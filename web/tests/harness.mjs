@@ -104,6 +104,21 @@ export async function site() {
   return {address: `http://127.0.0.1:${server.address().port}/`, stop: () => server.close()};
 }
 
+// The page for web sites, build/page/site, with the headers that isolate it or without; its address, and what was asked for.
+export async function hosted(isolated) {
+  const folder = join(root, "build", "page", "site"), asked = [];
+  const kinds = {html: "text/html", js: "text/javascript", gz: "application/gzip"};
+  const headers = isolated ? {"cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp"} : {};
+  const server = createServer((request, response) => {
+    const name = (request.url ?? "/").slice(1) || "index.html";
+    if (!existsSync(join(folder, name))) return void response.writeHead(404).end();
+    asked.push(name);
+    response.writeHead(200, {"content-type": kinds[name.split(".").at(-1)] ?? "text/plain", ...headers}).end(readFileSync(join(folder, name)));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return {address: `http://127.0.0.1:${server.address().port}/`, asked, stop: () => server.close()};
+}
+
 // Dialogs for files and folders that answer with the browser's private files, in a folder "picked".
 export async function withPickers(page) {
   await page.evaluate(async () => {

@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {Buffer} from "node:buffer";
-import {writeFileSync} from "node:fs";
+import {existsSync, readdirSync, writeFileSync} from "node:fs";
+import {dirname, join} from "node:path";
 import test, {after, before} from "node:test";
+import {fileURLToPath} from "node:url";
 import {browser, drawn, file, folder, open, openTab, serve, shot, tab, test_ as at} from "./harness.mjs";
 import {network, strange} from "./models.mjs";
 
@@ -45,6 +47,26 @@ function noModels() {
   return ["weights.pt", "other.zip", "broken.pt", "letter.onnx", "empty.onnx", "page.onnx", "pointer.onnx", "random.bin"].map((n) => `${where}/${n}`);
 }
 
+// Files that once broke something: what the attack campaign has kept, and CAMEO_ATTACKS, a folder of more.
+function attacks() {
+  const kept = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "tests", "attack", "regressions"), more = process.env["CAMEO_ATTACKS"] ?? "";
+  return [kept, more].filter(existsSync).flatMap((folder) => readdirSync(folder, {recursive: true}).filter((n) => /\.(onnx|onnxtxt|pt|pt2)$/.test(n)).map((n) => join(folder, n))).sort();
+}
+
+// What a visitor does with a model, each for three seconds at most; the codes of what went wrong.
+async function everything() {
+  const {store, made} = {store: window.cameo, made: window.cameo.state.current};
+  const settings = {inputs: ["x=f32[2,3]"]};
+  const calls = made.kind === "onnx" ? [["graph", {all: true}], ["simplify", {preview: true}], ["infer", {preview: true}], ["convert", {preview: true, settings: {opset: 7}}],
+    ["convert", {preview: true, settings: {float_type: "f16"}}], ["check", {strict: true}], ["lint", {settings: {targets: ["all"]}}], ["run", {seed: 0, keep: ["*"]}],
+    ["verify", {reference: made.model, settings: {}}], ["diff", {second: made.model}], ["text", {}]] : [["export", {preview: true}], ["export", {preview: true, settings}]];
+  const codes = [];
+  for (const [method, params] of calls)
+    await store.engine.call(method, {model: made.model, ...params}, {signal: AbortSignal.timeout(3000)}).catch((e) => codes.push([method, e.findings?.[0]?.code ?? String(e)]));
+  await store.engine.call("close", {model: made.model}).catch((e) => codes.push(["close", String(e)]));
+  return codes;
+}
+
 for (const engine of ["server", ...(tab ? ["tab"] : [])]) {
   const ready = async () => {
     if (engine === "tab") return openTab(b, [path]);
@@ -68,6 +90,28 @@ for (const engine of ["server", ...(tab ? ["tab"] : [])]) {
     assert.equal((await state(page, "models")).length, 1);
     await page.evaluate(() => window.cameo.search("conv"));
     assert.ok((await state(page, "hits")).count > 0);
+    await done(page);
+  });
+
+  test(`${engine}: files that once broke something are a message or a model, and the page lives`, async () => {
+    const page = await ready();
+    const wrong = [];
+    for (const path of attacks()) {
+      const name = path.split("/").slice(-3).join("/"), before = (await state(page, "models")).length;
+      await at(page, "file").setInputFiles(path);
+      await page.waitForFunction((n) => !window.cameo.running.length && (window.cameo.state.models.length > n || window.cameo.state.errors.length), before, {timeout: 20_000})
+        .catch(() => wrong.push([name, "open", "takes longer than 20 s"]));
+      for (const e of await state(page, "errors")) wrong.push([name, "open", e.code]);
+      await page.keyboard.press("Escape");
+      if ((await state(page, "models")).length > before) for (const one of await page.evaluate(everything)) wrong.push([name, ...one]);
+    }
+    const dead = wrong.filter(([, , code]) => !/^[a-z]+[.-][a-z0-9.-]+$/.test(code) || /^(page|bug)\b/.test(code));
+    assert.deepEqual(dead, []);
+    await page.evaluate(() => window.cameo.show(window.cameo.state.models[0]));
+    await drawn(page);
+    await page.evaluate(() => window.cameo.search("conv"));
+    assert.ok((await state(page, "hits")).count > 0);
+    page.troubles.length = 0; // a model that was closed is asked for no more
     await done(page);
   });
 

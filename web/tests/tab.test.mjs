@@ -4,7 +4,7 @@ import {execFileSync} from "node:child_process";
 import {readdirSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import test, {after, before} from "node:test";
-import {browser, cameo, cancelled, drawn, file, folder, open, openTab, shot, site, tab, test_ as at, withPickers} from "./harness.mjs";
+import {browser, cameo, cancelled, drawn, file, folder, hosted, open, openTab, shot, site, tab, test_ as at, withPickers} from "./harness.mjs";
 import {deep, heavy, network} from "./models.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -347,5 +347,106 @@ test("an .npz dropped on an open model becomes its inputs", {skip}, async () => 
   await page.waitForSelector(".dropinputs .soft");
   await at(page, "apply-run").click();
   await page.waitForSelector('[data-test="run-time"]');
+  await done(page);
+});
+
+for (const isolated of [true, false])
+  test(`a web site ${isolated ? "that isolates the page gives it threads" : "without isolation has one thread"}`, {skip}, async () => {
+    const web = await hosted(isolated);
+    const page = await open(b, web.address);
+    await at(page, "file").setInputFiles(file("heavy.onnx", heavy()));
+    await drawn(page);
+    assert.equal(await page.evaluate(() => crossOriginIsolated), isolated);
+    assert.equal(web.asked.length, 3, web.asked.join()); // the page, one module, its script
+    const threads = isolated ? await page.evaluate(() => Math.min(16, navigator.hardwareConcurrency)) : 1;
+    await verb(page, "run");
+    await at(page, "apply-run").click();
+    await page.waitForSelector('[data-test="run-time"]');
+    assert.equal((await state(page, "ran")).threads, threads);
+    await verb(page, "simplify");
+    await at(page, "apply-simplify").click();
+    await until(page, "simplify");
+    await verb(page, "verify");
+    await at(page, "apply-verify").click();
+    await page.waitForSelector('[data-test="verified"].good');
+    const where = folder();
+    command("simplify", file("heavy.onnx", heavy()), `${where}/heavy.onnx`, "--no-provenance", "-q");
+    const [got] = await saved(page);
+    assert.ok(got.bytes.equals(readFileSync(`${where}/heavy.onnx`)));
+    await page.evaluate(() => window.cameo.search("matmul"));
+    assert.ok((await state(page, "hits")).count > 0);
+    await done(page);
+    web.stop();
+  });
+
+test("a worker that breaks off says so, and the models are there again", {skip}, async () => {
+  for (const how of ["memory", "engine"]) {
+    const page = await openTab(b, [file("net.onnxtxt", network())]);
+    await verb(page, "simplify");
+    await at(page, "apply-simplify").click();
+    await until(page, "simplify");
+    const broken = await page.evaluate(async (memory) => {
+      const engine = window.cameo.engine, worker = await engine.worker;
+      const call = engine.call("simplify", {model: 1, settings: {check: 50}, preview: true});
+      await new Promise((done) => setTimeout(done, 20));
+      worker.onmessage({data: {id: 1, broken: "made up", memory}}); // as the worker would tell it
+      return call.then(() => null, (e) => e.findings[0]);
+    }, how === "memory");
+    assert.equal(broken?.code, "page.engine");
+    assert.match(broken.what, how === "memory" ? /memory/ : /made up/);
+    await page.evaluate(() => window.cameo.search("conv"));
+    assert.ok((await state(page, "hits")).count > 0);
+    await page.evaluate(() => window.cameo.undoRewrite(0));
+    await page.waitForFunction(() => window.cameo.state.models.length === 3);
+    await done(page);
+  }
+});
+
+test("cancel in the middle of each long action: said, and the page goes on", {skip}, async () => {
+  const page = await openTab(b, [file("long.onnxtxt", deep(20_000))]);
+  const calls = [["simplify", {settings: {check: 50}}], ["infer", {}], ["convert", {settings: {float_type: "f16"}}], ["run", {seed: 0, keep: ["*"], repeat: 1000}],
+    ["verify", {reference: 1, settings: {}}], ["lint", {settings: {targets: ["all"]}}], ["graph", {all: true}], ["text", {}], ["save", {settings: {}, name: "long.onnx"}]];
+  for (const [method, params] of calls) {
+    const ended = await page.evaluate(async ([name, given]) => {
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(), 60);
+      return window.cameo.engine.call(name, {model: 1, ...given}, {signal: stop.signal}).then(() => "done", (e) => e.findings?.[0]?.code ?? String(e));
+    }, [method, params]);
+    assert.ok(ended === "done" || ended === "budget.interrupted", `${method}: ${ended}`);
+  }
+  await page.evaluate(() => window.cameo.search("relu"));
+  assert.ok((await state(page, "hits")).count > 1000);
+  assert.deepEqual(await state(page, "errors"), []);
+  await done(page);
+});
+
+test("the whole way by keys alone: open, simplify, look, undo, save", {skip}, async () => {
+  const page = await openTab(b, [file("net.onnxtxt", network())]);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("data-test") ?? document.activeElement?.tagName);
+  const tabTo = async (name) => {
+    for (let i = 0; i < 120 && (await focused()) !== name; ++i) await page.keyboard.press("Tab");
+    assert.equal(await focused(), name);
+  };
+  await tabTo("verb-simplify");
+  await page.keyboard.press("Enter");
+  await tabTo("apply-simplify");
+  await page.keyboard.press("Enter");
+  await until(page, "simplify");
+  await tabTo("undo-rewrite");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => window.cameo.state.models.length === 3);
+  await drawn(page);
+  await page.keyboard.press("/");
+  await page.keyboard.type("conv");
+  await page.waitForSelector("#hits li");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => window.cameo.state.item?.op === "Conv");
+  await tabTo("save");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+  assert.equal(download.suggestedFilename(), "net.simplified.onnx");
+  await page.keyboard.press("Escape");
+  await tabTo("tab-ledger");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await state(page, "tab"), "run");
   await done(page);
 });

@@ -154,5 +154,6 @@ std::string shell_word(std::string_view text) {
   for (const char c : safe) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
+std::string shell_file(std::string_view path) { return shell_word(path.starts_with('-') ? cat("./", path) : path); }
 
 }  // namespace cameo::page

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,7 +47,8 @@ struct Opened {
 // The values of a run, kept for looking at them.
 struct Ran {
   int64_t model = 0;
-  std::vector<NamedValue> values;
+  std::vector<NamedValue> values;  // what went in, then what came out
+  size_t inputs = 0;               // how many went in
 };
 
 struct Offer {
@@ -106,16 +108,26 @@ std::span<const Method> graph_methods();    // graph, picture, node, search, pat
 std::span<const Method> weight_methods();   // weight
 std::span<const Method> verb_methods();     // simplify, convert, infer, export, quantize, ...
 std::span<const Method> finding_methods();  // check, lint, diff, verify
-std::span<const Method> run_methods();      // inputs, run, value
+std::span<const Method> run_methods();      // inputs, run, value, values
 
 // A new model on the desk; writes what the page needs to know of it as one object, or only its numbers for a preview.
 void put_down(Call& call, Opened made, const std::vector<Diag>& findings);
+// What a verb made of the call's model.
+struct Files;
+Opened made_of(Call& call, Model model, std::string_view verb, const Files& files, std::string command);
 void write_findings(json::Writer& w, const std::vector<Diag>& findings);
 // {"name", "dtype", "shape", "blob"} or {"name", "npy": blob}, each in a list; and the arrays of an .npz.
 std::vector<NamedValue> given_inputs(Call& call, const json::Value& list);
 void add_archive(Call& call, const Model& model, const Buffer& file, std::vector<NamedValue>& out);
 void quantize_model(Call& call);
+void quantize_dynamically(Call& call);
+void quantize_only_weights(Call& call);
+// {"name": NAME, "files": [...]}: what `write` writes into a folder, whose names it gives back; in the desk's folder
+// for that, else as blobs.
+void give_written(Call& call, const std::string& name,
+                  const std::function<std::vector<std::string>(const std::string& folder)>& write);
 // A word of a command line, quoted where a shell would take it apart.
 std::string shell_word(std::string_view text);
+std::string shell_file(std::string_view path);  // which no command takes for a flag
 
 }  // namespace cameo::page

@@ -27,6 +27,10 @@ class Flags {
     for (const std::string& one : all) of(name, one);
     return *this;
   }
+  Flags& sizes(std::string_view name, const std::map<std::string, int64_t>& all) {
+    for (const auto& [dim, size] : all) of(name, cat(dim, "=", size));
+    return *this;
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -43,7 +47,7 @@ std::string file_after(const std::string& file, std::string_view word) {
 }
 
 std::string plain_command(std::string_view verb, const Files& f) {
-  return cat("cameo ", verb, " ", shell_word(f.in), " ", shell_word(f.out));
+  return cat("cameo ", verb, " ", shell_file(f.in), " ", shell_file(f.out));
 }
 
 std::string edit_command(const Files& f, const std::vector<std::pair<std::string_view, std::string>>& changes) {
@@ -83,7 +87,7 @@ std::string convert_command(const Files& f, const ConvertSettings& s) {
 }
 
 std::string export_command(const Files& f, const ExportSettings& s) {
-  Flags flags(cat("cameo export ", shell_word(f.in), " -o ", shell_word(f.out)));
+  Flags flags(cat("cameo export ", shell_file(f.in), " -o ", shell_file(f.out)));
   flags.each("input", s.inputs).list("input-names", s.input_names).list("output-names", s.output_names);
   flags.of("opset", s.opset == opsets::standard ? "" : cat(s.opset))
       .of("method", s.method == "forward" ? "" : s.method);
@@ -99,30 +103,51 @@ std::string extract_command(const Files& f, const std::vector<std::string>& from
 }
 
 std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s) {
-  Flags flags(cat("cameo merge ", shell_word(f.in), " ", shell_word(second), " ", shell_word(f.out)));
+  Flags flags(cat("cameo merge ", shell_file(f.in), " ", shell_file(second), " ", shell_file(f.out)));
   std::vector<std::string> pairs;
   for (const auto& [a, b] : s.connect) pairs.push_back(cat(a, "=", b));
   return flags.list("connect", pairs).on("keep-connected", s.keep_connected).take();
 }
 
 std::string check_command(const std::string& file, bool strict) {
-  return Flags(cat("cameo check ", shell_word(file))).on("strict", strict).take();
+  return Flags(cat("cameo check ", shell_file(file))).on("strict", strict).take();
+}
+std::string diff_command(const std::string& file, const std::string& second, int64_t limit) {
+  return Flags(cat("cameo diff ", shell_file(file), " ", shell_file(second))).of("limit", cat(limit)).take();
 }
 std::string lint_command(const std::string& file, const std::vector<std::string>& targets) {
-  return Flags(cat("cameo lint ", shell_word(file))).list("target", targets).take();
+  return Flags(cat("cameo lint ", shell_file(file))).list("target", targets).take();
 }
-std::string quantize_command(const Files& f, const QuantizeSettings& s) {
+std::string quantize_command(const Files& f, const SampleFiles& samples, const QuantizeSettings& s) {
   const QuantizeSettings usual;
-  Flags flags(cat(plain_command("quantize", f), " --calibrate samples.npz"));
+  Flags flags(plain_command("quantize", f));
+  flags.of("calibrate", samples.name).of("image", samples.pictures ? "divide=255,fit=stretch" : "");
   flags.of("target", s.target == usual.target ? "" : s.target).of("method", s.method == usual.method ? "" : s.method);
   flags.list("keep", s.keep).of("form", s.form == usual.form ? "" : s.form);
   return flags.of("min-db", s.min_db == usual.min_db ? "" : cat(s.min_db)).take();
 }
-std::string run_command(const std::string& file, int64_t seed) {
-  return Flags(cat("cameo run ", shell_word(file))).of("random", cat(seed)).take();
+std::string dynamic_command(const Files& f, const DynamicSettings& s) {
+  const DynamicSettings usual;
+  Flags flags(plain_command("quantize", f));
+  flags.on("dynamic", true).of("target", s.target == usual.target ? "" : s.target).on("per-tensor", !s.per_channel);
+  return flags.list("keep", s.keep).of("opset", s.opset ? cat(s.opset) : "").take();
 }
-std::string verify_command(const std::string& file, const std::string& reference, uint64_t seed) {
-  return Flags(cat("cameo verify ", shell_word(file), " ", shell_word(reference))).of("random", cat(seed)).take();
+std::string weights_command(const Files& f, const WeightSettings& s) {
+  const WeightSettings usual;
+  Flags flags(plain_command("quantize", f));
+  flags.of("bits", cat(s.bits)).of("block", s.block == usual.block ? "" : cat(s.block)).on("asymmetric", !s.symmetric);
+  flags.of("method", s.method == usual.method ? "" : s.method).of("form", s.form == usual.form ? "" : s.form);
+  return flags.list("keep", s.keep).of("opset", s.opset ? cat(s.opset) : "").take();
+}
+std::string run_command(const std::string& file, const RunInputs& inputs, const std::vector<std::string>& keep) {
+  Flags flags(cat("cameo run ", shell_file(file)));
+  if (!inputs.file.empty()) flags.of("inputs", inputs.file);
+  else flags.of("random", cat(inputs.seed)).sizes("dim", inputs.sizes);
+  return flags.list("keep-outputs", keep).take();
+}
+std::string verify_command(const std::string& file, const std::string& reference, const VerifySettings& s) {
+  Flags flags(cat("cameo verify ", shell_file(file), " ", shell_file(reference)));
+  return flags.of("random", cat(s.random)).sizes("dim", s.sizes).take();
 }
 
 }  // namespace cameo::page

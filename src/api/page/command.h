@@ -1,16 +1,21 @@
 // The command line that does what a call did.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cameo/convert.h"
+#include "cameo/dynamic.h"
 #include "cameo/edit.h"
 #include "cameo/export.h"
 #include "cameo/quantize.h"
 #include "cameo/simplify.h"
+#include "cameo/verify.h"
+#include "cameo/weights.h"
 
 namespace cameo::page {
 
@@ -31,9 +36,23 @@ std::string edit_command(const Files& f, const std::vector<std::pair<std::string
 std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s);
 
 std::string check_command(const std::string& file, bool strict);
+std::string diff_command(const std::string& file, const std::string& second, int64_t limit);
 std::string lint_command(const std::string& file, const std::vector<std::string>& targets);
-std::string quantize_command(const Files& f, const QuantizeSettings& s);
-std::string run_command(const std::string& file, int64_t seed);
-std::string verify_command(const std::string& file, const std::string& reference, uint64_t seed);
+// Samples that came in several files are in a folder of that name; `pictures`: as the page makes inputs of pictures.
+struct SampleFiles {
+  std::string name;
+  bool pictures = false;
+};
+std::string quantize_command(const Files& f, const SampleFiles& samples, const QuantizeSettings& s);
+std::string dynamic_command(const Files& f, const DynamicSettings& s);
+std::string weights_command(const Files& f, const WeightSettings& s);
+// What a run is given: a file of all inputs, or a seed and sizes for made-up ones.
+struct RunInputs {
+  std::string file;
+  int64_t seed = 0;
+  std::map<std::string, int64_t> sizes;
+};
+std::string run_command(const std::string& file, const RunInputs& inputs, const std::vector<std::string>& keep);
+std::string verify_command(const std::string& file, const std::string& reference, const VerifySettings& s);
 
 }  // namespace cameo::page

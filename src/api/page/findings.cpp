@@ -86,9 +86,10 @@ void diff_models(Call& call) {
   Opened &first = call.model(), &second = call.model("second");
   const auto in_first = items_by_name(first.drawn()), in_second = items_by_name(second.drawn());
   call.progress("comparing", 0, 1);
-  const auto all = diff(first.model, second.model, static_cast<size_t>(call.integer("limit", 1000)));
+  const int64_t limit = std::max<int64_t>(1, call.integer("limit", 1000));
+  const auto all = diff(first.model, second.model, static_cast<size_t>(limit));
   auto& w = call.out.object().key("same").value(all.empty());
-  w.key("command").value(cat("cameo diff ", shell_word(first.file), " ", shell_word(second.file)));
+  w.key("command").value(diff_command(first.file, second.file, limit));
   w.key("differences").array();
   const auto write_item = [&](std::string_view key, const std::string& name, const auto& items) {
     if (const auto it = items.find(name); it != items.end()) w.key(key).value(uint64_t{it->second});
@@ -106,10 +107,11 @@ void verify_models(Call& call) {
   VerifySettings settings = faces::verify_settings(call.json_text("settings"));
   if (!settings.inputs.empty()) throw error("use.file", "the page reads no files by path");
   Opened &m = call.model(), &reference = call.model("reference");
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) { return call.progress(what, done, all); };
   call.progress("running both", 0, 1);
   const Verified v = verify(m.model, reference.model, settings);
   call.out.object().key("command");
-  call.out.value(verify_command(m.file, reference.file, settings.random));
+  call.out.value(verify_command(m.file, reference.file, settings));
   call.out.key("verified").raw(to_json(v)).end();
 }
 

@@ -37,6 +37,7 @@ struct Text {
   uint32_t item;
   std::string_view what;
   std::string text;
+  std::string_view whole = {};  // what is as good as the whole text
 };
 
 std::vector<Text> texts_of(const Tree& tree) {
@@ -45,8 +46,7 @@ std::vector<Text> texts_of(const Tree& tree) {
     const Item& item = tree.items[i];
     if (item.parent == no_item) continue;
     if (item.kind == ItemKind::node) {
-      out.push_back({i, "operator", item.label});
-      if (!item.path.empty()) out.push_back({i, "node", item.path});
+      out.push_back({i, "operator", item.path.empty() ? item.label : cat(item.label, " ", item.path), item.label});
       for (const Value& v : tree.nodes[item.node].inputs())
         if (v.present() && v.weight() && !v.name().empty()) out.push_back({i, "weight", cat(v.name(), " ", v.type())});
     } else out.push_back({i, name(item.kind), item.path.empty() ? item.label : item.path});
@@ -66,7 +66,7 @@ Hits found(const Tree& tree, std::string_view text, size_t most) {
     const std::string in = searched(t.text);
     if (!std::all_of(words.begin(), words.end(), [&](const std::string& w) { return in.find(w) != in.npos; })) continue;
     ++out.count;
-    auto& list = words.size() == 1 && in == words[0] ? whole : part;
+    auto& list = words.size() == 1 && (in == words[0] || searched(t.whole) == words[0]) ? whole : part;
     if (list.size() < most) list.push_back({t.item, t.what, std::move(t.text)});
   }
   out.hits = std::move(whole);

@@ -12,7 +12,7 @@ namespace cameo::page {
 
 struct Hit {
   uint32_t item = 0;
-  std::string_view what;  // "operator", "node", "module", "value", "weight", "type"
+  std::string_view what;  // "operator", "module", "value", "weight", "type"
   std::string text;
 };
 

@@ -58,7 +58,7 @@ void open_model(Call& call) {
            {.model = std::move(model),
             .file = name,
             .verb = "open",
-            .command = cat("cameo show ", shell_word(name)),
+            .command = cat("cameo show ", shell_file(name)),
             .in_memory = !from_disk},
            findings);
 }
@@ -121,28 +121,9 @@ void give_files(Call& call, const std::vector<std::string>& names, const std::st
 }
 #endif
 
-// As a file with that of its weights: in the desk's folder for that, else as blobs.
-void save_files(Call& call, const Model& model, const SaveSettings& settings) {
-  const std::string name = call.need_text("name"), &folder = call.desk.settings.out;
-  const auto need_plain = [](const std::string& one) {
-    if (one.empty() || one.front() == '.' || one.find_first_of("/\\") != one.npos)
-      throw error("use.file", cat("'", one, "' is not a plain file name"));
-  };
-  need_plain(name);
-  if (!settings.external_name.empty()) need_plain(settings.external_name);
-  call.out.object().key("name").value(name);
-  if (!folder.empty()) {
-    call.out.key("files").array();
-    for (const std::string& file : write_files(folder, name, model, settings))
-      call.out.object().key("name").value(file).end();
-    call.out.end();
-  } else {
-#if !defined(__EMSCRIPTEN__)
-    const api::TemporaryFolder own;
-    give_files(call, write_files(own.path, name, model, settings), own.path);
-#endif
-  }
-  call.out.end();
+void need_plain(const std::string& name) {
+  if (name.empty() || name.front() == '.' || name.find_first_of("/\\") != name.npos)
+    throw error("use.file", cat("'", name, "' is not a plain file name"));
 }
 
 void save_model(Call& call) {
@@ -150,7 +131,11 @@ void save_model(Call& call) {
   const SaveSettings settings = faces::save_settings(call.json_text("settings"));
   if (m.model.is_archive()) throw error("use.archive", "a PyTorch archive is not written; export it first");
   call.progress("writing", 0, 1);
-  if (call.has("name")) return save_files(call, m.model, settings);
+  if (call.has("name")) {
+    if (!settings.external_name.empty()) need_plain(settings.external_name);
+    const std::string name = call.need_text("name");
+    return give_written(call, name, [&](const auto& folder) { return write_files(folder, name, m.model, settings); });
+  }
   std::string bytes = m.model.bytes(settings);
   call.out.object().key("bytes").value(uint64_t{bytes.size()});
   if (const auto blob = call.give(std::move(bytes))) call.out.key("blob").value(*blob);
@@ -163,6 +148,24 @@ constexpr Method methods[] = {
 };
 
 }  // namespace
+
+void give_written(Call& call, const std::string& name,
+                  const std::function<std::vector<std::string>(const std::string& folder)>& write) {
+  need_plain(name);
+  const std::string& folder = call.desk.settings.out;
+  call.out.object().key("name").value(name);
+  if (!folder.empty()) {
+    call.out.key("files").array();
+    for (const std::string& file : write(folder)) call.out.object().key("name").value(file).end();
+    call.out.end();
+  } else {
+#if !defined(__EMSCRIPTEN__)
+    const api::TemporaryFolder own;
+    give_files(call, write(own.path), own.path);
+#endif
+  }
+  call.out.end();
+}
 
 void put_down(Call& call, Opened made, const std::vector<Diag>& findings) {
   const bool preview = call.flag("preview");

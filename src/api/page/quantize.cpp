@@ -1,4 +1,5 @@
-// The method `quantize`: samples come with the call, as inputs of a run do.
+// The methods `quantize`, whose samples come with the call, as inputs of a run do, `quantize_dynamic` and
+// `quantize_weights`.
 #include <deque>
 
 #include "quant/samples/samples.h"
@@ -64,14 +65,32 @@ void quantize_model(Call& call) {
   };
   Quantized q = quantize(from.model, source, settings);
   const Files files{from.file, file_after(from.file, "int8")};
-  put_down(call,
-           {.model = std::move(q.model),
-            .file = files.out,
-            .from = call.handle(),
-            .verb = "quantize",
-            .settings = call.json_text("settings"),
-            .command = quantize_command(files, settings),
-            .report = to_json(q.report)},
+  const SampleFiles given{call.text("file", "samples"), call.flag("pictures")};
+  Opened made = made_of(call, std::move(q.model), "quantize", files, quantize_command(files, given, settings));
+  made.report = to_json(q.report);
+  put_down(call, std::move(made), q.findings);
+}
+
+// 8-bit weights, data rounded while the model runs.
+void quantize_dynamically(Call& call) {
+  const DynamicSettings settings = faces::dynamic_settings(call.json_text("settings"));
+  const std::string& file = call.model().file;
+  const Files files{file, file_after(file, "dynamic")};
+  DynamicQuantized q = quantize_dynamic(call.model().model, settings);
+  const std::vector<Diag> findings = q.model.findings();
+  put_down(call, made_of(call, std::move(q.model), "quantize_dynamic", files, dynamic_command(files, settings)),
+           findings);
+}
+
+// Weights in few bits, without samples.
+void quantize_only_weights(Call& call) {
+  WeightSettings settings = faces::weight_settings(call.json_text("settings"));
+  const std::string& file = call.model().file;
+  const Files files{file, file_after(file, cat("int", settings.bits))};
+  settings.threads = call.desk.settings.threads;
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) { return call.progress(what, done, all); };
+  WeightQuantized q = quantize_weights(call.model().model, settings);
+  put_down(call, made_of(call, std::move(q.model), "quantize_weights", files, weights_command(files, settings)),
            q.findings);
 }
 

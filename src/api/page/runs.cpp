@@ -104,13 +104,23 @@ void write_steps(json::Writer& w, const std::vector<Step>& steps, const Tree& tr
   w.end();
 }
 
-// {"keep": [names with * and ?]}: inner values to look at; "repeat": the fastest of so many runs is told. The values
-// stay on the desk under "run".
+// What a terminal gives the model for the same. Inputs that came in several files, or with made-up ones beside them,
+// are in one file once the page has saved them (`values`).
+std::string command_of(Call& call, const std::vector<std::string>& keep) {
+  const bool given = call.has("inputs") || call.has("npz");
+  const RunInputs inputs{call.text("file", given ? "inputs.npz" : ""), call.integer("seed", 0), call.sizes("sizes")};
+  return run_command(call.model().file, inputs, keep);
+}
+
+// {"keep": [names with * and ?]}: inner values to look at; "repeat": the fastest of so many runs is told; "file": the
+// one file that all inputs came from. The values stay on the desk under "run".
 void run(Call& call) {
   Opened& m = call.model();
   std::vector<NamedValue> values = inputs_of(call, m.with_types());
+  const size_t inputs = values.size();
+  const std::vector<std::string> keep = call.texts("keep");
   call.progress("preparing", 0, 3);
-  const Session session(m.model, {.threads = call.desk.settings.threads, .keep_outputs = call.texts("keep")});
+  const Session session(m.model, {.threads = call.desk.settings.threads, .keep_outputs = keep});
   call.progress("running", 1, 3);
   std::vector<Step> steps;
   const bool warm = call.flag("warm", true);
@@ -129,7 +139,7 @@ void run(Call& call) {
   const auto names = session.result_names();
   const size_t outputs = session.outputs().size();
   auto& w = call.out.object().key("run").value(call.desk.next).key("milliseconds").value(ms);
-  w.key("command").value(run_command(m.file, call.integer("seed", 0)));
+  w.key("command").value(command_of(call, keep));
   w.key("threads").value(session.threads()).key("arena_bytes").value(session.arena_bytes());
   w.key("inputs").array();
   for (const auto& [name, value] : values) write_run_value(w, name, value);
@@ -143,15 +153,19 @@ void run(Call& call) {
   w.end();
   for (size_t i = 0; i < results.size(); ++i) values.emplace_back(names[i], std::move(results[i]));
   call.desk.runs.clear();  // one at a time: values can be large
-  call.desk.runs.emplace(call.desk.next++, Ran{call.handle(), std::move(values)});
+  call.desk.runs.emplace(call.desk.next++, Ran{call.handle(), std::move(values), inputs});
+}
+
+const Ran& kept(Call& call) {
+  const auto it = call.desk.runs.find(call.integer("run", 0));
+  if (it == call.desk.runs.end()) throw error("use.run", "the values of this run are no longer kept").help("run again");
+  return it->second;
 }
 
 // {"run": N, "value": NAME}: its numbers as a blob.
 void value(Call& call) {
-  const auto it = call.desk.runs.find(call.integer("run", 0));
-  if (it == call.desk.runs.end()) throw error("use.run", "the values of this run are no longer kept").help("run again");
   const std::string name = call.need_text("value");
-  for (const auto& [known, v] : it->second.values) {
+  for (const auto& [known, v] : kept(call).values) {
     if (known != name) continue;
     call.out.object().key("value");
     write_run_value(call.out, name, v);
@@ -163,7 +177,21 @@ void value(Call& call) {
   throw error("use.value", cat("the run has no value '", name, "'"));
 }
 
-constexpr Method methods[] = {{"inputs", inputs}, {"run", run}, {"value", value}};
+// {"run": N, "of": "inputs" or "outputs", "name": NAME}: an .npz, as `cameo run -o` writes it.
+void values(Call& call) {
+  const Ran& ran = kept(call);
+  const std::string name = call.need_text("name"), of = call.need_text("of");
+  if (of != "inputs" && of != "outputs") throw error("use.params", "the parameter 'of' is \"inputs\" or \"outputs\"");
+  const auto middle = ran.values.begin() + static_cast<std::ptrdiff_t>(ran.inputs);
+  const std::vector<NamedValue> chosen =
+      of == "inputs" ? std::vector(ran.values.begin(), middle) : std::vector(middle, ran.values.end());
+  give_written(call, name, [&](const std::string& folder) {
+    save_values(cat(folder, "/", name), chosen);
+    return std::vector<std::string>{name};
+  });
+}
+
+constexpr Method methods[] = {{"inputs", inputs}, {"run", run}, {"value", value}, {"values", values}};
 
 }  // namespace
 

@@ -17,15 +17,6 @@ namespace {
 
 Files files_of(Call& call, std::string_view word) { return {call.model().file, file_after(call.model().file, word)}; }
 
-Opened made_of(Call& call, Model model, std::string_view verb, const Files& files, std::string command) {
-  return {.model = std::move(model),
-          .file = files.out,
-          .from = call.handle(),
-          .verb = std::string(verb),
-          .settings = call.json_text("settings"),
-          .command = std::move(command)};
-}
-
 void simplify_model(Call& call) {
   SimplifySettings settings = faces::simplify_settings(call.json_text("settings"));
   settings.progress = [&](const char* what, uint64_t done, uint64_t all) { return call.progress(what, done, all); };
@@ -37,7 +28,8 @@ void simplify_model(Call& call) {
 }
 
 void convert_model(Call& call) {
-  const ConvertSettings settings = faces::convert_settings(call.json_text("settings"));
+  ConvertSettings settings = faces::convert_settings(call.json_text("settings"));
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) { return call.progress(what, done, all); };
   if (!settings.calibrate.empty()) throw error("use.file", "the page reads no files by path");
   Converted c = convert(call.model().model, settings);
   constexpr std::string_view words[] = {"", "f16", "bf16", "mixed"};
@@ -56,7 +48,8 @@ void infer_model(Call& call) {
 }
 
 void export_archive(Call& call) {
-  const ExportSettings settings = faces::export_settings(call.json_text("settings"));
+  ExportSettings settings = faces::export_settings(call.json_text("settings"));
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) { return call.progress(what, done, all); };
   if (!settings.example_inputs.empty() || !settings.rules.empty())
     throw error("use.file", "the page reads no files by path").help("give the shapes of the inputs");
   Exported e = export_model(call.model().model, settings);
@@ -105,12 +98,30 @@ void explain_rules(Call& call) {
 }
 
 constexpr Method methods[] = {
-    {"simplify", simplify_model}, {"convert", convert_model}, {"infer", infer_model},  {"export", export_archive},
-    {"extract", extract_part},    {"edit", edit_model},       {"merge", merge_models}, {"quantize", quantize_model},
-    {"rules", list_rules},        {"explain", explain_rules},
+    {"simplify", simplify_model},
+    {"convert", convert_model},
+    {"infer", infer_model},
+    {"export", export_archive},
+    {"extract", extract_part},
+    {"edit", edit_model},
+    {"merge", merge_models},
+    {"quantize", quantize_model},
+    {"quantize_dynamic", quantize_dynamically},
+    {"quantize_weights", quantize_only_weights},
+    {"rules", list_rules},
+    {"explain", explain_rules},
 };
 
 }  // namespace
+
+Opened made_of(Call& call, Model model, std::string_view verb, const Files& files, std::string command) {
+  return {.model = std::move(model),
+          .file = files.out,
+          .from = call.handle(),
+          .verb = std::string(verb),
+          .settings = call.json_text("settings"),
+          .command = std::move(command)};
+}
 
 std::span<const Method> verb_methods() { return methods; }
 

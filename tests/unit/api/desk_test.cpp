@@ -166,6 +166,58 @@ TEST(Desk, TakesGivenInputs) {
             "use.array");
 }
 
+TEST(Desk, CommandsHaveWhatARunWasGiven) {
+  Desk desk = open_desk();
+  const auto command = [&](const std::string& params, const DeskCall& with = {}) {
+    return std::string(
+        Asked(desk, support::cat(R"({"method":"run","params":{"model":1,)", params, "}}"), with)["command"].text());
+  };
+  EXPECT_EQ(command(R"("seed":7,"sizes":{"batch":3},"keep":["*"])"),
+            "cameo run net.onnxtxt --random 7 --dim batch=3 --keep-outputs '*'");
+  const float x[4] = {1, 2, 3, 4};
+  const std::string given = R"("inputs":[{"name":"x","dtype":"f32","shape":[1,4],"blob":0}])";
+  EXPECT_EQ(command(given, {.given = {{nullptr, x, sizeof x}}}), "cameo run net.onnxtxt --inputs inputs.npz");
+  EXPECT_EQ(command(given + R"(,"file":"my x.npy")", {.given = {{nullptr, x, sizeof x}}}),
+            "cameo run net.onnxtxt --inputs 'my x.npy'");
+  const Asked verified(
+      desk, R"({"method":"verify","params":{"model":1,"reference":1,"settings":{"random":3,"sizes":{"batch":2}}}})");
+  EXPECT_EQ(verified["command"].text(), "cameo verify net.onnxtxt net.onnxtxt --random 3 --dim batch=2");
+}
+
+TEST(Desk, ANameThatBeginsWithADashIsNoFlag) {
+  Desk desk;
+  desk.offer("-net.onnxtxt", Buffer{nullptr, network.data(), network.size()});
+  EXPECT_EQ(Asked(desk, R"({"method":"open","params":{"file":"-net.onnxtxt"}})")["command"].text(),
+            "cameo show ./-net.onnxtxt");
+  EXPECT_EQ(Asked(desk, R"({"method":"simplify","params":{"model":1}})")["command"].text(),
+            "cameo simplify ./-net.onnxtxt ./-net.simplified.onnx");
+}
+
+TEST(Desk, ValuesOfARunAreAnArchive) {
+  Desk desk = open_desk();
+  const int64_t run = Asked(desk, R"({"method":"run","params":{"model":1}})")["run"].integer();
+  const auto values = [&](std::string_view of, std::string_view name) {
+    return support::cat(R"({"method":"values","params":{"run":)", run, R"(,"of":")", of, R"(","name":")", name,
+                        R"("}})");
+  };
+  std::vector<Buffer> in, out;
+  EXPECT_EQ(Asked(desk, values("inputs", "in.npz"), {.results = &in})["files"][size_t{0}]["name"].text(), "in.npz");
+  EXPECT_EQ(Asked(desk, values("outputs", "out.npz"), {.results = &out})["files"].size(), 1u);
+  ASSERT_EQ(in.size(), 1u);
+  ASSERT_EQ(out.size(), 1u);
+  const Asked again(desk, R"({"method":"run","params":{"model":1,"npz":0}})", {.given = {in[0]}});
+  EXPECT_EQ(again["inputs"].size(), 1u);
+  EXPECT_EQ(first_code(desk.call(values("inputs", "../them.npz"))), "use.file");
+  EXPECT_EQ(first_code(desk.call(values("both", "them.npz"))), "use.params");
+}
+
+TEST(Desk, AHitSaysWhichNodeItIs) {
+  Desk desk = open_desk();
+  const Asked hits(desk, R"({"method":"search","params":{"model":1,"text":"relu"}})");
+  EXPECT_EQ(hits["hits"].size(), 4u);  // one for each node
+  EXPECT_EQ(hits["hits"][size_t{0}]["text"].text(), "Relu enc.blocks.0/Relu");
+}
+
 TEST(Desk, ACancelledCallSaysSo) {
   Desk desk = open_desk();
   const auto stop = [](const char*, uint64_t, uint64_t) { return false; };

@@ -28,7 +28,6 @@ interface Window {
 // build/wasm/wasm/cameo.mjs, as Emscripten makes it from wasm/.
 declare module "cameo-module" {
   export interface Cameo {
-    readonly HEAPU8: Uint8Array<ArrayBuffer>;
     _malloc(size: number): number;
     _free(at: number): void;
     _cameo_allow(path: number): void;
@@ -70,6 +69,12 @@ declare module "cameo-module" {
     joinSlice(to: number, from: number, offset: number, length: number): boolean;
     print(text: string): void;
     printErr(text: string): void;
+    locateFile?(name: string): string; // of the script that threads begin with
   }
   export default function makeCameo(given: Given): Promise<Cameo>;
+}
+
+// What each thread of a module with threads runs, as Emscripten makes it (web/build.mjs).
+declare module "cameo-thread" {
+  export function serveThread(): void;
 }

@@ -1,5 +1,6 @@
 // The engine in the tab: Cameo as WebAssembly, in a worker. Files stay where they are and are read by slices.
 import {CallError, type CallOptions, type Engine, finding, type NamedBlob, type Reply, unpacked} from "../engine";
+import {t} from "../words";
 import type {FromWorker, Request, ToWorker} from "./messages";
 
 type Done = Extract<FromWorker, {reply: string}>;
@@ -17,17 +18,42 @@ interface Made {
   blobs: Blob[];
 }
 
-async function unpackedModule(base64: string): Promise<WebAssembly.Module> {
+// A module and the script of its worker.
+export interface Parts {
+  module: WebAssembly.Module;
+  script: string;
+  threads: boolean;
+}
+
+// Packed by gzip, unless a server has told the browser so, which has unpacked it then.
+async function plain(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.buffer;
+  return await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+// What the page carries: the module as gzip in base64.
+export async function carried(base64: string, script: string): Promise<Parts> {
   const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  const bytes = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return await WebAssembly.compile(await new Response(bytes).arrayBuffer());
+  return {module: await WebAssembly.compile(await plain(packed)), script, threads: false};
+}
+
+// What lies beside a page on a web site: the module with threads where the site isolates the page, else the one without.
+export async function beside(names: Record<"one" | "threads", string>): Promise<Parts> {
+  const threads = globalThis.crossOriginIsolated;
+  const get = async (ending: string) => {
+    const name = `${names[threads ? "threads" : "one"]}.${ending}`, answer = await fetch(name);
+    if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+    return new Uint8Array(await answer.arrayBuffer());
+  };
+  const [module, script] = await Promise.all([get("wasm.gz"), get("js")]);
+  return {module: await WebAssembly.compile(await plain(module)), script: new TextDecoder().decode(script), threads};
 }
 
 export class TabEngine implements Engine {
   readonly kind = "tab";
   readonly computes = true;
+  threads = 0;
   heap = 0; // of the module after the last call, in bytes
-  private readonly module: Promise<WebAssembly.Module>;
   private worker: Promise<Worker>;
   private stops = true; // a call can be cancelled while the worker lives on
   private readonly waiting = new Map<number, Waiting>();
@@ -35,20 +61,21 @@ export class TabEngine implements Engine {
   private readonly made: Made[] = [];
   private next = 1;
 
-  // The module as gzip in base64, the worker's script, and the files to begin with.
-  constructor(module: string, private readonly script: string, private readonly listed: string[] = []) {
-    this.module = unpackedModule(module);
+  // With the files to begin with.
+  constructor(private readonly parts: Promise<Parts>, private readonly listed: string[] = []) {
     this.worker = this.begin();
   }
 
   private async begin(): Promise<Worker> {
-    const module = await this.module;
-    const script = URL.createObjectURL(new Blob([this.script], {type: "text/javascript"}));
+    const {module, script: text, threads} = await this.parts;
+    this.threads = threads ? Math.min(16, navigator.hardwareConcurrency) : 0;
+    const script = URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
     const go = URL.createObjectURL(new Blob(["go"]));
     const worker = new Worker(script);
     await new Promise<void>((ready, fail) => {
       worker.onerror = (e) => fail(new Error(e.message));
       worker.onmessage = (e: MessageEvent<FromWorker>) => {
+        if ("failed" in e.data) fail(new Error(e.data.failed));
         if (!("ready" in e.data)) return;
         this.stops = e.data.stops;
         ready();
@@ -66,10 +93,10 @@ export class TabEngine implements Engine {
   }
 
   private take(worker: Worker, message: FromWorker): void {
-    if ("ready" in message) return;
+    if ("ready" in message || "failed" in message) return;
     const one = this.waiting.get(message.id);
     if ("progress" in message) return one?.progress?.(message.progress.what, message.progress.done, message.progress.all);
-    if ("broken" in message) return this.restart(worker, new CallError([message.broken]));
+    if ("broken" in message) return this.restart(worker, new CallError([finding("page.engine", message.memory ? t("engine.memory") : t("engine.broke", message.broken), t("engine.broke.hint"))]));
     this.waiting.delete(message.id);
     this.heap = message.heap;
     one?.resolve(message);
@@ -105,13 +132,13 @@ export class TabEngine implements Engine {
     try {
       worker = await this.worker;
     } catch (error) {
-      throw new CallError([finding("page.engine", `the engine did not start: ${String(error)}`, "use a browser from 2023 or later")]);
+      throw new CallError([finding("page.engine", t("engine.start", String(error)), t("engine.browser"))]);
     }
     const blobs = (options.blobs ?? []).map((b) => b instanceof Blob ? b : new Blob([b]));
     const go = URL.createObjectURL(new Blob(["go"]));
     const stop = () => {
       if (this.stops) URL.revokeObjectURL(go);
-      else this.restart(worker, new CallError([finding("budget.interrupted", "interrupted")]));
+      else this.restart(worker, new CallError([finding("budget.interrupted", t("engine.cancelled"))]));
     };
     options.signal?.addEventListener("abort", stop);
     try {

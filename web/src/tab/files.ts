@@ -2,6 +2,7 @@
 // is written goes to a scratch file on disk, or becomes Blobs where there is none. Neither is ever wholly in the module's
 // memory. The folder of written files shows the dropped ones too, so that a model may go on referring to its data files.
 import type {Cameo, FileSystem, Node, Stream} from "cameo-module";
+import type {Heap} from "./heap";
 import type {Scratch} from "./scratch";
 import {Windows} from "./windows";
 
@@ -53,7 +54,7 @@ function partsOf(node: Contents, position: number, length: number): Part[] {
 export class Files {
   private readonly fs: FileSystem;
   private scratch: Scratch | null = null;
-  constructor(private readonly cameo: Cameo) {
+  constructor(cameo: Cameo, private readonly heap: Heap) {
     this.fs = cameo.FS;
     for (const folder of ["/files", "/out"]) {
       this.fs.mkdir(folder);
@@ -176,7 +177,7 @@ export class Files {
       this.cut(node);
       let done = 0;
       for (const p of partsOf(node, position, length)) {
-        const into = this.cameo.HEAPU8.subarray((offset >>> 0) + done, (offset >>> 0) + done + p.size);
+        const into = this.heap.view((offset >>> 0) + done, p.size);
         try {
           if (p.from instanceof Blob) this.windowsOf(p.from).read(into, p.at);
           else p.from.read(into, p.at);
@@ -194,7 +195,7 @@ export class Files {
       for (let done = 0; done < length;) {
         node.tail ??= new Uint8Array(pieceBytes);
         const n = Math.min(length - done, pieceBytes - node.tailSize), from = (offset >>> 0) + done;
-        node.tail.set(this.cameo.HEAPU8.subarray(from, from + n), node.tailSize);
+        node.tail.set(this.heap.view(from, n), node.tailSize);
         node.tailSize += n;
         done += n;
         if (node.tailSize === pieceBytes) this.full(node);

@@ -1,6 +1,5 @@
 // What the page and its worker say to each other.
 import type {NamedBlob} from "../engine";
-import type {Finding} from "../types";
 
 export interface Request {
   id: number;
@@ -20,6 +19,7 @@ export type ToWorker = {begin: Begin} | {offered: Offered} | {request: Request};
 
 export type FromWorker =
   | {ready: true; stops: boolean} // whether a call can be cancelled by taking back the address `go`
+  | {failed: string} // the module did not begin
   | {id: number; progress: {what: string; done: number; all: number}}
   | {id: number; reply: string; blobs: Uint8Array<ArrayBuffer>[]; written: NamedBlob[]; heap: number}
-  | {id: number; broken: Finding};
+  | {id: number; broken: string; memory: boolean}; // the module is in an unknown state

@@ -38,7 +38,7 @@ export class Scratch {
     return at;
   }
 
-  read(into: Uint8Array<ArrayBuffer>, at: number): void {
+  read(into: Uint8Array, at: number): void {
     if (this.access.read(into, {at}) !== into.length) throw new Error("the scratch file is short");
   }
 

@@ -9,7 +9,7 @@ export class Windows {
   private long = 0; // bytes of reads longer than a window
   constructor(private readonly blob: Blob) {}
 
-  read(into: Uint8Array<ArrayBuffer>, at: number): void {
+  read(into: Uint8Array, at: number): void {
     if (this.whole) return into.set(this.whole.subarray(at, at + into.length));
     if (into.length > windowBytes) {
       this.long += into.length;
