@@ -14,7 +14,8 @@ constexpr double comfort_share = 0.5;         // of the multiplications that may
 constexpr Method usual_method = Method::mse;  // others have to be better by more than chance
 constexpr double by_chance_db = 0.2;
 constexpr double cheap = 2e-3;              // a share of the multiplications that costs next to nothing
-constexpr size_t noisiest = 28, last = 16;  // nodes that are tried one by one
+constexpr size_t noisiest = 14, last = 10;  // nodes that are tried one by one
+constexpr size_t stretch_lengths[] = {2, 4, 8}, most_stretches = 32;
 constexpr size_t most_given_back = 6, most_tried_back = 12;
 constexpr size_t most_bias_stages = 32;
 constexpr int refinements = 18;  // measurements for ranges of parts of the graph
@@ -187,29 +188,56 @@ std::vector<NodeId> Search::from_the_end(const Variant& v) const {
   return out;
 }
 
-// The noisiest nodes and the last products, each left float alone on a few samples.
+// Some products one behind the other, with all between them: of a single node the neighbours' integers remain.
+std::vector<std::set<NodeId>> Search::stretches(const Variant& v) const {
+  std::vector<NodeId> order;
+  std::vector<size_t> products;  // places
+  for (const NodeId n : model_.graph.nodes(model_.graph.main())) {
+    if (!v.nodes.contains(n)) continue;
+    if (v.inserted.products.contains(n)) products.push_back(order.size());
+    order.push_back(n);
+  }
+  std::vector<std::set<NodeId>> out;
+  for (const size_t length : stretch_lengths) {
+    const size_t step = std::max(length / 2, products.size() * std::size(stretch_lengths) / most_stretches + 1);
+    for (size_t first = 0; first + length <= products.size(); first += step) {
+      const size_t from = first == 0 ? 0 : products[first],
+                   to = first + length < products.size() ? products[first + length] : order.size();
+      out.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(from),
+                       order.begin() + static_cast<std::ptrdiff_t>(to));
+    }
+  }
+  return out;
+}
+
+// The noisiest nodes, the last products, and stretches, each left float alone on a few samples.
 std::vector<Search::Candidate> Search::candidates(const Variant& v, double most_macs) {
-  std::vector<NodeId> nodes;
+  std::vector<std::set<NodeId>> sets;
+  const auto fits = [&](const std::set<NodeId>& nodes) {
+    std::set<NodeId> keep = v.choice.keep;
+    keep.insert(nodes.begin(), nodes.end());
+    return share(keep) <= most_macs;
+  };
   const auto add = [&](const std::vector<NodeId>& order, size_t most) {
     for (const NodeId n : order) {
       if (most == 0) return;
-      std::set<NodeId> keep = v.choice.keep;
-      keep.insert(n);
-      if (share(keep) > most_macs || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
-      nodes.push_back(n), --most;
+      if (!fits({n}) || std::find(sets.begin(), sets.end(), std::set{n}) != sets.end()) continue;
+      sets.push_back({n}), --most;
     }
   };
   add(from_the_end(v), last);
   add(by_noise(v), noisiest);
+  for (const std::set<NodeId>& nodes : stretches(v))
+    if (fits(nodes)) sets.push_back(nodes);
   const Variant base = measure(v.choice, Effort::few_samples);
   const std::vector<double> before = base.evaluation.noises();
   std::vector<Candidate> out;
-  for (const NodeId n : nodes) {
+  for (const std::set<NodeId>& nodes : sets) {
     Choice choice = v.choice;
-    choice.keep.insert(n);
+    choice.keep.insert(nodes.begin(), nodes.end());
     const Variant without = measure(choice, Effort::few_samples);
-    gains_[n] = without.evaluation.worst_db() - base.evaluation.worst_db();
-    Candidate& c = out.emplace_back(Candidate{n, without.evaluation.noises()});
+    if (nodes.size() == 1) gains_[*nodes.begin()] = without.evaluation.worst_db() - base.evaluation.worst_db();
+    Candidate& c = out.emplace_back(Candidate{nodes, without.evaluation.noises()});
     const double features = noise(without.evaluation.feature_db() - base.evaluation.feature_db());
     const bool both = !base.evaluation.features.empty() && base.evaluation.features == without.evaluation.features;
     for (size_t i = 0; i < before.size(); ++i) {
@@ -220,7 +248,7 @@ std::vector<Search::Candidate> Search::candidates(const Variant& v, double most_
   return out;
 }
 
-// Greedily, by the noise beyond what is wanted that a node takes away for its share of the multiplications, as if
+// Greedily, by the noise beyond what is wanted that nodes take away for their share of the multiplications, as if
 // noises just added up.
 std::set<NodeId> Search::chosen(const Variant& from, const std::vector<Candidate>& all, double wanted_db,
                                 double most_macs) const {
@@ -232,18 +260,18 @@ std::set<NodeId> Search::chosen(const Variant& from, const std::vector<Candidate
     const Candidate* best = nullptr;
     double most = 0;
     for (const Candidate& c : all) {
-      if (keep.contains(c.node)) continue;
+      if (std::any_of(c.nodes.begin(), c.nodes.end(), [&](NodeId n) { return keep.contains(n); })) continue;
       std::set<NodeId> more = keep;
-      more.insert(c.node);
+      more.insert(c.nodes.begin(), c.nodes.end());
       if (share(more) > most_macs) continue;
       double useful = 0;
       for (size_t i = 0; i < now.size(); ++i)
         useful += std::min(before[i] * (1 - c.left[i]), std::max(now[i] - wanted, 0.0));
-      useful /= share({c.node}) + cheap;
+      useful /= share(c.nodes) + cheap;
       if (useful > most) most = useful, best = &c;
     }
     if (!best) return keep;
-    keep.insert(best->node);
+    keep.insert(best->nodes.begin(), best->nodes.end());
     for (size_t i = 0; i < now.size(); ++i) now[i] -= before[i] * (1 - best->left[i]);
   }
 }

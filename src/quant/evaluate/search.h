@@ -28,8 +28,8 @@ class Search {
 
  private:
   struct Candidate {
-    NodeId node;
-    std::vector<double> left;  // of the noise of every output and part, if this node alone stays float: a share
+    std::set<NodeId> nodes;    // one, or all of a stretch of the graph
+    std::vector<double> left;  // of the noise of every output and part, if only these stay float: a share
   };
   Variant measure(const Choice& choice, Effort effort = Effort::everything);
   bool better(const Variant& a, const Variant& b) const;
@@ -39,6 +39,7 @@ class Search {
   void correct_biases(Choice& choice, Variant& best);
   std::vector<NodeId> by_noise(const Variant& v) const;
   std::vector<NodeId> from_the_end(const Variant& v) const;
+  std::vector<std::set<NodeId>> stretches(const Variant& v) const;
   std::vector<Candidate> candidates(const Variant& v, double most_macs);
   std::set<NodeId> chosen(const Variant& from, const std::vector<Candidate>& candidates, double wanted_db,
                           double most_macs) const;
