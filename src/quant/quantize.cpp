@@ -11,7 +11,7 @@
 #include "ops/soundness.h"
 #include "passes/half/widen.h"
 #include "quant/dynamic/rest.h"
-#include "quant/equalize.h"
+#include "quant/channels.h"
 #include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/search.h"
 #include "quant/forms.h"
@@ -28,7 +28,9 @@ namespace {
 constexpr size_t plotted = 12;
 constexpr double luck_db = 1;  // that few numbers of an output may be better than others by chance
 constexpr double least_loss_db = 1;
-constexpr size_t least_halved = 4;  // samples, so that one half may judge the other
+constexpr double enough_db = 6;      // beyond what is asked for
+constexpr double least_gain_db = 1;  // that floats between products are worth
+constexpr size_t least_halved = 4;   // samples, so that one half may judge the other
 
 const Target& target_of(const std::string& name) {
   if (const Target* t = find_target(name)) return *t;
@@ -46,16 +48,16 @@ class Quantizer {
     samples_.read(std::max<size_t>(1, o_.asked.check_samples));
     freeze_defaults();
     prepare();
-    const std::set<NodeId> keep = kept_nodes();
-    const Selection widest(m_.graph, target_, keep);
-    if (widest.nodes().empty()) return without_ranges();
-    calibration_ = calibrated(m_, widest);
-    if (o_.asked.equalize) try_equalized(widest, keep);
+    const std::set<NodeId> asked = kept_nodes();
+    std::set<NodeId> keep = asked;
+    if (const Selection s(m_.graph, target_, keep); s.nodes().empty()) return without_ranges();
+    else if (o_.asked.equalize) try_scaled(s, keep);
+    else calibration_ = calibrated(m_, wishes(s));
     calibrate();
-    VariantMaker maker(m_, target_, *calibration_, o_.asked.percentile);
+    const Selection widest(m_.graph, target_, keep);
+    VariantMaker maker(m_, target_, *calibration_, o_.asked.percentile, scaled_);
     const Graph sized = sized_graph();
-    std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
-    const Evaluator evaluator(m_, samples_.all(), watched, o_.run);
+    const Evaluator evaluator(m_, samples_.all(), watched(widest, scaled_), o_.run);
     if (o_.asked.compensate) maker.compensate(widest.nodes(), samples_.all(), o_.run);
     BiasMeans means(m_, corrigible(widest), samples_.few(), o_.run);
     Search search(m_, sized, maker, means, o_, [&](const Choice& choice, Effort effort) {
@@ -71,7 +73,7 @@ class Quantizer {
       search.set_goal(*out_.report.float_metric - o_.asked.max_drop);
     }
     const Variant best = search.run(keep);
-    report(best, maker, search, keep);
+    report(best, maker, search, asked);
     m_ = best.model;
     add_rest(evaluator);
     warn_of_nan();
@@ -164,8 +166,8 @@ class Quantizer {
                                       : " weights that are also inputs become constants"));
   }
 
-  std::unique_ptr<Calibration> calibrated(const Model& m, const Selection& s) {
-    auto out = std::make_unique<Calibration>(m, wishes(s), o_.run);
+  std::unique_ptr<Calibration> calibrated(const Model& m, const Calibration::Wishes& wanted) {
+    auto out = std::make_unique<Calibration>(m, wanted, o_.run);
     for (const auto& inputs : samples_.all()) {
       tell_progress("calibrating", out->samples(), 0);
       out->sample(inputs);
@@ -184,35 +186,99 @@ class Quantizer {
     const bool halves = evaluator.samples() >= least_halved;
     Variant out = maker.make(choice, halves ? Half::odd : Half::both);
     out.evaluation = measured(out, halves ? Half::even : Half::both);
-    if (!halves) return out;
+    if (!halves) return named(std::move(out), maker);
     out.evaluation.add(measured(maker.make(choice, Half::even), Half::odd));
-    if (quick) return out;
+    if (quick) return named(std::move(out), maker);
     Variant whole = maker.make(choice);
     whole.evaluation = measured(whole, Half::both);
     if (out.evaluation.merit_db() < whole.evaluation.merit_db()) whole.evaluation = std::move(out.evaluation);
-    return whole;
+    return named(std::move(whole), maker);
   }
 
-  // Equalized channels are taken where the quantized model gets better by them.
-  void try_equalized(const Selection& s, const std::set<NodeId>& keep) {
-    Model other = m_;
-    const size_t pairs = equalize(other.graph, [&](ValueId v) -> const ChannelMoments* {
+  // The noise of a value that has factors is seen behind them.
+  static Variant named(Variant v, const VariantMaker& maker) {
+    for (const ScaledChannels& c : maker.scaled())
+      if (const auto it = v.evaluation.values.find(c.result); c.maker && it != v.evaluation.values.end())
+        v.evaluation.values[c.value] = it->second;
+    return v;
+  }
+
+  static std::vector<ValueId> watched(const Selection& s, const std::vector<ScaledChannels>& scaled) {
+    std::vector<ValueId> out(s.values().begin(), s.values().end());
+    for (const ScaledChannels& c : scaled)
+      if (c.multiplication && c.maker) out.push_back(c.result);
+    return out;
+  }
+
+  // Also what channels of products' results are.
+  Calibration::Wishes wishes_of_channels(const Selection& s) const {
+    Calibration::Wishes out = wishes(s);
+    const Graph& g = m_.graph;
+    for (const NodeId n : s.nodes())
+      if (const auto p = product_of(g, n); p && g[s.result(n)].fact.has_rank())
+        if (const auto it = out.find(s.result(n)); it != out.end() && it->second < 0)
+          it->second = g[n].is("MatMul") ? static_cast<int64_t>(g[it->first].fact.rank()) - 1 : 1;
+    return out;
+  }
+
+  // A model with factors of channels.
+  struct Scaled {
+    Model model;
+    std::vector<ScaledChannels> factors;
+    std::set<NodeId> keep;
+    std::unique_ptr<Calibration> calibration;
+    double db = 0;
+  };
+
+  // `keep` without the multiplications that factors need.
+  Scaled scaled(const std::set<NodeId>& keep) {
+    const auto moments = [&](ValueId v) -> const ChannelMoments* {
       const ValueStatistics* found = calibration_->of(v);
-      return found && !found->channels.most.empty() ? &found->channels : nullptr;
-    });
-    if (!pairs) return;
-    infer(other.graph);
-    auto second = calibrated(other, s);
-    const std::vector<ValueId> watched(s.values().begin(), s.values().end());
-    const Evaluator evaluator(m_, samples_.all(), watched, o_.run);
-    const auto db = [&](const Model& m, const Calibration& c) {
-      VariantMaker maker(m, target_, c, o_.asked.percentile);
-      const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
-      return judged({.keep = keep, .method = method}, maker, evaluator, Effort::all_samples).evaluation.merit_db();
+      return found ? &found->channels : nullptr;
     };
-    if (db(other, *second) <= db(m_, *calibration_)) return;
-    m_ = std::move(other);
-    calibration_ = std::move(second);
+    Scaled out{m_, {}, keep, nullptr};
+    Graph& g = out.model.graph;
+    out.factors = scale_channels(g, Selection(g, target_, keep), moments, target_.scales_channels);
+    if (out.factors.empty()) return out;
+    for (const ScaledChannels& c : out.factors)
+      if (c.multiplication) out.keep.insert(c.multiplication);
+    infer(g);
+    const Selection changed(g, target_, out.keep);
+    out.calibration = calibrated(out.model, wishes(changed));
+    out.db = quick_db(out.model, *out.calibration, changed, out.keep, out.factors);
+    return out;
+  }
+
+  double quick_db(const Model& m, const Calibration& c, const Selection& s, const std::set<NodeId>& keep,
+                  const std::vector<ScaledChannels>& factors) {
+    const Evaluator evaluator(m, samples_.all(), watched(s, factors), o_.run);
+    VariantMaker maker(m, target_, c, o_.asked.percentile, factors);
+    const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
+    return judged({.keep = keep, .method = method}, maker, evaluator, Effort::all_samples).evaluation.merit_db();
+  }
+
+  // Factors of channels are taken where the quantized model gets better by them; also with floats between products,
+  // so that more values can have a scale per channel, where that is a lot better and needed.
+  void try_scaled(const Selection& s, std::set<NodeId>& keep) {
+    calibration_ = calibrated(m_, wishes_of_channels(s));
+    double best = quick_db(m_, *calibration_, s, keep, {});
+    Scaled found = scaled(keep);
+    bool any = !found.factors.empty() && found.db > best;
+    if (any) best = found.db;
+    if (target_.scales_channels && best < o_.asked.min_db + enough_db) {
+      std::set<NodeId> floats = keep;
+      for (const NodeId n : s.nodes())
+        if (const OperatorRow* row = find_operator(target_, m_.graph[n]);
+            row && (row->role == Role::computes || row->role == Role::joins))
+          floats.insert(n);
+      if (Scaled other = scaled(floats); floats != keep && !other.factors.empty() && other.db > best + least_gain_db)
+        found = std::move(other), any = true;
+    }
+    if (!any) return;
+    m_ = std::move(found.model);
+    calibration_ = std::move(found.calibration);
+    scaled_ = std::move(found.factors);
+    keep = std::move(found.keep);
     out_.report.equalized = true;
   }
 
@@ -264,7 +330,10 @@ class Quantizer {
       for (const auto& p : o.parts) to.parts.emplace_back(p.what, p.power.db());
     }
     double quantized = 0;
+    std::set<NodeId> factors;  // no part of the model that was given
+    for (const ScaledChannels& c : scaled_) factors.insert(c.multiplication);
     for (const NodeId n : m_.graph.nodes(m_.graph.main())) {
+      if (factors.contains(n)) continue;
       if (!best.nodes.contains(n) && search.macs(n) == 0 && !maker.refused().contains(n) &&
           !best.choice.keep.contains(n))
         continue;
@@ -388,6 +457,7 @@ class Quantizer {
   Result out_;
   std::unique_ptr<Calibration> calibration_;
   KeptSamples samples_;
+  std::vector<ScaledChannels> scaled_;
   Search* search_ = nullptr;
   std::vector<std::pair<ValueId, std::string>> names_;
 };

@@ -75,12 +75,13 @@ CAMEO_SIMD void extremes_of_row(const float* x, int64_t n, float* least, float* 
   *most = *std::max_element(high, high + lanes);
 }
 
-CAMEO_SIMD void add_moments_row(const float* x, float* sum, float* square, float* most, int64_t n) {
+CAMEO_SIMD void add_moments_row(const float* x, float* sum, float* square, float* low, float* high, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    const float v = x[i], size = __builtin_fabsf(v);
+    const float v = x[i];
     sum[i] += v;
     square[i] += v * v;
-    most[i] = size > most[i] ? size : most[i];
+    low[i] = v < low[i] ? v : low[i];
+    high[i] = v > high[i] ? v : high[i];
   }
 }
 

@@ -16,8 +16,8 @@ struct RowMoments {
 RowMoments moments_of_row(const float* x, int64_t n);
 // The same without sums.
 void extremes_of_row(const float* x, int64_t n, float* low, float* high);
-// Of every place of a row: x, its square and its magnitude.
-void add_moments_row(const float* x, float* sum, float* square, float* most, int64_t n);
+// Of every place of a row: x, its square and its extremes, NaN excepted from these.
+void add_moments_row(const float* x, float* sum, float* square, float* low, float* high, int64_t n);
 // Of each number the place among bins with log-spaced bounds, by the leading bits of its magnitude: 0 below the first,
 // then those of positive numbers, then those of negative ones, then what is not finite.
 struct LogBins {

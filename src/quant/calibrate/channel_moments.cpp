@@ -25,7 +25,8 @@ int64_t product(std::span<const int64_t> dims) {
 void ChannelMoments::reserve(size_t channels) {
   sum.resize(std::max(sum.size(), channels));
   square.resize(sum.size());
-  most.resize(sum.size());
+  low.resize(sum.size());
+  high.resize(sum.size());
 }
 
 bool ChannelMoments::in_runs(std::span<const int64_t> dims, size_t place) {
@@ -45,7 +46,7 @@ void ChannelMoments::add_runs(std::span<const float> numbers, std::span<const in
         const engine::RowMoments m = engine::moments_of_row(x, n);
         if (std::isfinite(m.sum) && std::isfinite(m.square)) {
           sum[c] += static_cast<double>(m.sum), square[c] += static_cast<double>(m.square);
-          most[c] = std::max({most[c], -m.low, m.high});
+          low[c] = std::min(low[c], m.low), high[c] = std::max(high[c], m.high);
         } else {
           add_numbers(c, x, n, 1);
         }
@@ -58,33 +59,33 @@ void ChannelMoments::add_runs(std::span<const float> numbers, std::span<const in
 // One by one, those that are not finite left out.
 void ChannelMoments::add_numbers(size_t channel, const float* x, int64_t n, int64_t step) {
   double s = 0, q = 0;
-  float top = 0;
+  float bottom = low[channel], top = high[channel];
   for (int64_t i = 0; i < n; i += step) {
     if (!std::isfinite(x[i])) continue;
     const auto v = static_cast<double>(x[i]);
     s += v, q += v * v;
-    top = std::max(top, std::fabs(x[i]));
+    bottom = std::min(bottom, x[i]), top = std::max(top, x[i]);
   }
   sum[channel] += s, square[channel] += q;
-  most[channel] = std::max(most[channel], top);
+  low[channel] = bottom, high[channel] = top;
 }
 
 // Channels side by side: every `step`th row of them.
 void ChannelMoments::add_rows(std::span<const float> numbers, int64_t step) {
   const auto channels = static_cast<int64_t>(sum.size());
   const int64_t rows = static_cast<int64_t>(numbers.size()) / channels;
-  std::vector<float> part(static_cast<size_t>(channels) * 3);
-  float *s = part.data(), *q = s + channels, *top = q + channels;
+  std::vector<float> part(static_cast<size_t>(channels) * 4);
+  float *s = part.data(), *q = s + channels, *bottom = q + channels, *top = bottom + channels;
   for (int64_t from = 0; from < rows; from += exact_rows * step) {
     std::fill(part.begin(), part.end(), 0.0f);
     const int64_t to = std::min(rows, from + exact_rows * step);
     for (int64_t r = from; r < to; r += step)
-      engine::add_moments_row(numbers.data() + r * channels, s, q, top, channels);
+      engine::add_moments_row(numbers.data() + r * channels, s, q, bottom, top, channels);
     for (int64_t c = 0; c < channels; ++c) {
       const auto at = static_cast<size_t>(c);
       if (std::isfinite(s[c]) && std::isfinite(q[c])) {
         sum[at] += static_cast<double>(s[c]), square[at] += static_cast<double>(q[c]);
-        most[at] = std::max(most[at], top[c]);
+        low[at] = std::min(low[at], bottom[c]), high[at] = std::max(high[at], top[c]);
       } else {
         add_numbers(at, numbers.data() + from * channels + c, (to - from) * channels - c, step * channels);
       }
@@ -116,7 +117,7 @@ void ChannelMoments::merge(const ChannelMoments& other) {
   reserve(other.sum.size());
   for (size_t c = 0; c < other.sum.size(); ++c) {
     sum[c] += other.sum[c], square[c] += other.square[c];
-    most[c] = std::max(most[c], other.most[c]);
+    low[c] = std::min(low[c], other.low[c]), high[c] = std::max(high[c], other.high[c]);
   }
   count += other.count;
 }

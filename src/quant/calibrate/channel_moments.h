@@ -12,7 +12,7 @@ struct ChannelMoments {
   int64_t axis = -1;  // negative: not wanted; counted from the front
   double count = 0;   // numbers per channel
   std::vector<double> sum, square;
-  std::vector<float> most;  // the largest magnitude
+  std::vector<float> low, high;  // the extremes, zero among them
 
   double mean(size_t channel) const { return count > 0 && channel < sum.size() ? sum[channel] / count : 0; }
   double mean_square(size_t channel) const {

@@ -5,6 +5,7 @@
 
 #include "kernels/carrier.h"
 #include "passes/dce.h"
+#include "quant/insert/guard.h"
 #include "quant/rounding/compensate.h"
 #include "quant/schemes/product.h"
 #include "quant/schemes/response.h"
@@ -32,12 +33,21 @@ std::optional<Scale> trained_scale(const Graph& g, ValueId v) {
 
 }  // namespace
 
+// Those of a value that is divided by them, where a multiplication hides from it what others make of it.
+const ScaledChannels* VariantMaker::factors_of(ValueId v) const {
+  const auto it = std::find_if(scaled_.begin(), scaled_.end(), [&](const ScaledChannels& c) {
+    return c.multiplication && (c.maker ? c.value : c.result) == v;
+  });
+  return it == scaled_.end() ? nullptr : &*it;
+}
+
 Range VariantMaker::range(ValueId v, Method method, Half half) {
   const auto [it, fresh] = ranges_.try_emplace({v, method, half});
   const ValueStatistics* s = fresh ? calibration_.of(v, half) : nullptr;
   if (fresh && !s && half != Half::both) return it->second = range(v, method);
   if (!s) return it->second;
-  const Range useful = useful_range(model_.graph, v);
+  const ScaledChannels* factors = factors_of(v);
+  const Range useful = factors ? factors->useful : useful_range(model_.graph, v);
   const auto chosen_by = [&] {
     if (method == Method::margin) return s->extremes.expected();
     Curve seen;
@@ -47,7 +57,7 @@ Range VariantMaker::range(ValueId v, Method method, Half half) {
   };
   const Range chosen = chosen_by();
   const Range cut{std::max(chosen.low, std::min(useful.low, 0.0)), std::min(chosen.high, std::max(useful.high, 0.0))};
-  const Range open = decisive_range(model_.graph, v);
+  const Range open = factors ? factors->open : decisive_range(model_.graph, v);
   return it->second = joined(
              cut, {std::max(open.low, std::min(useful.low, 0.0)), std::min(open.high, std::max(useful.high, 0.0))});
 }
@@ -152,7 +162,10 @@ Variant VariantMaker::make(const Choice& choice, Half half) {
     for (const ValueId v : s.values()) out.scales[v] = how.scales.at(s.group(v));
     for (const NodeId n : s.nodes()) out.results[n] = s.result(n);
     // The selection looks at model_, whose graph has the same ids as the copy.
+    restore_float_products(out.model.graph, scaled_, out.nodes);
     out.inserted = insert(out.model.graph, Selection(out.model.graph, target_, keep), how);
+    absorb_factors(out.model.graph, scaled_, out.inserted);
+    if (target_.quantizes_float) guard_float_nodes(out.model.graph);
     passes::remove_dead_code(out.model.graph);
     return out;
   }

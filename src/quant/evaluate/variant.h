@@ -5,6 +5,7 @@
 #include <set>
 
 #include "quant/calibrate/calibration.h"
+#include "quant/channels.h"
 #include "quant/evaluate/evaluation.h"
 #include "quant/insert/insert.h"
 
@@ -41,8 +42,10 @@ struct Variant {
 
 class VariantMaker {
  public:
-  VariantMaker(const Model& model, const Target& target, const Calibration& calibration, double percentile)
-      : model_(model), target_(target), calibration_(calibration), percentile_(percentile) {}
+  // `scaled`: values of the model with factors of their channels.
+  VariantMaker(const Model& model, const Target& target, const Calibration& calibration, double percentile,
+               const std::vector<ScaledChannels>& scaled)
+      : model_(model), target_(target), calibration_(calibration), percentile_(percentile), scaled_(scaled) {}
 
   // Prepares weights for variants that compensate.
   void compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples,
@@ -56,8 +59,10 @@ class VariantMaker {
   // Nodes that stay float whatever is chosen, and why.
   const std::map<NodeId, std::string>& refused() const { return refused_; }
   Range range(ValueId v, Method method, Half half = Half::both);
+  const std::vector<ScaledChannels>& scaled() const { return scaled_; }
 
  private:
+  const ScaledChannels* factors_of(ValueId v) const;
   std::set<NodeId> conflicts(const Selection& s);
   std::map<ValueId, Scale> group_scales(const Selection& s, const Choice& choice, Half half);
 
@@ -65,6 +70,7 @@ class VariantMaker {
   const Target& target_;
   const Calibration& calibration_;
   double percentile_;
+  const std::vector<ScaledChannels>& scaled_;
   const ChannelMoments* moments(ValueId v) const;
 
   WeightCache cache_, compensated_;

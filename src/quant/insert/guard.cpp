@@ -19,6 +19,18 @@ bool leads_to_quantizer(const Graph& g, NodeId n) {
   }
 }
 
+// Whether all that varies among the operands is dequantized, some of it with a scale per channel.
+bool reads_channels_only(const Graph& g, const Node& n) {
+  bool any = false;
+  for (const ValueId v : n.inputs) {
+    if (!v || g.is_constant(v)) continue;
+    if (!is_dequantized(g, v)) return false;
+    const auto scale = g.constant(g[g[v].def].inputs[1]);
+    any = any || (scale && scale->count() > 1 && !g.is_constant(g[g[v].def].inputs[0]));
+  }
+  return any;
+}
+
 bool has_float_parameters(const Graph& g, NodeId n) {
   const ValueId bias = g.input(n, 2);
   return !is_dequantized(g, g[n].inputs[1]) || (bias && !is_dequantized(g, bias));
@@ -26,10 +38,15 @@ bool has_float_parameters(const Graph& g, NodeId n) {
 
 }  // namespace
 
-size_t guard_float_products(Graph& g) {
+size_t guard_float_nodes(Graph& g) {
   std::vector<NodeId> found;
   for (const NodeId n : g.nodes(g.main())) {
     const Node& node = g[n];
+    if (node.outputs.size() != 1 || node.is("QuantizeLinear") || node.is("DequantizeLinear")) continue;
+    if (reads_channels_only(g, node) && leads_to_quantizer(g, n)) {
+      found.push_back(n);
+      continue;
+    }
     if (!node.is("Conv") && !node.is("ConvTranspose") && !node.is("Gemm")) continue;
     if (is_dequantized(g, node.inputs[0]) && has_float_parameters(g, n) && leads_to_quantizer(g, n)) found.push_back(n);
   }

@@ -40,7 +40,7 @@ class Inserter {
     for (const Product& p : products_) quantize_product(p);
     for (const auto& [n, i] : constants_) quantize_constant(n, i);
     for (const NodeId n : implied_) drop(n);
-    if (target_.quantizes_float) guard_float_products(g_);
+    if (target_.quantizes_float) guard_float_nodes(g_);
     return std::move(out_);
   }
 

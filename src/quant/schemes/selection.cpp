@@ -52,7 +52,6 @@ ValueId Selection::result(NodeId n) const {
   return g_[a ? a : n].outputs[0];
 }
 
-// A chosen node computes it, its activation included.
 bool Selection::is_chosen_result(ValueId v) const {
   NodeId n = g_[v].def;
   if (!n) return false;

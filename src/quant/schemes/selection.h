@@ -20,6 +20,7 @@ class Selection {
   const std::set<ValueId>& values() const { return values_; }
   // Every reader of the value gets the quantized form, not only those that are quantized.
   bool for_all_readers(ValueId v) const;
+  bool is_chosen_result(ValueId v) const;  // a chosen node computes it, its activation included
   // Operands of a chosen node that are read quantized; a product's weight and bias are not among them.
   std::vector<size_t> operands(NodeId n) const;
   // The activation that is part of the node; none: there is none. And its result, or the node's.
@@ -31,7 +32,6 @@ class Selection {
  private:
   Role role(NodeId n) const;
   bool candidate(NodeId n) const;
-  bool is_chosen_result(ValueId v) const;
   bool quantized_anyway(ValueId v) const;
   bool read_by_chosen(ValueId v) const;
   bool stays(NodeId n) const;

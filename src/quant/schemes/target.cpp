@@ -20,8 +20,9 @@ constexpr Target table[] = {
      .drops_implied = true,
      .rounds_data = true,
      .quantizes_float = true,
-     .thin = 13,    // depthwise ones in integers take as long as in floats; bench/depthwise.py measures both
-     .opset = 14},  // HardSwish is one operator from 14 on: in 13 its steps would be rounded one by one
+     .scales_channels = true,  // DequantizeLinear is an operator of its own there
+     .thin = 13,               // depthwise ones in integers take as long as in floats; bench/depthwise.py measures both
+     .opset = 14},             // HardSwish is one operator from 14 on: in 13 its steps would be rounded one by one
     // Zero points have to be 0; biases stay f32; Q and DQ elsewhere would split fusions.
     {.name = "tensorrt",
      .bit = trt,

@@ -26,6 +26,7 @@ struct Target {
   bool drops_implied = false;    // an activation that the quantized range implies is left out
   bool rounds_data = false;      // it has operators that round data while they run: LSTM, products in bodies
   bool quantizes_float = false;  // weights of float products between DequantizeLinear and QuantizeLinear
+  bool scales_channels = false;  // DequantizeLinear of activations may have a scale per channel, for floats
   // Multiplications per number that would only be quantized and dequantized for them: convolutions with fewer stay
   // float between float neighbours.
   double thin = 0;

@@ -116,7 +116,8 @@ TEST(Calibration, MomentsOfEveryOrderOfTheAxes) {
       for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
         EXPECT_NEAR(s.channels.mean(c), static_cast<double>(c), 2e-3) << last << strange << c;
         EXPECT_NEAR(s.channels.mean_square(c), static_cast<double>(c * c) + 1, 0.02);
-        EXPECT_EQ(s.channels.most[c], static_cast<float>(c + 1));
+        EXPECT_EQ(s.channels.low[c], c == 0 ? -1.0f : 0.0f);
+        EXPECT_EQ(s.channels.high[c], static_cast<float>(c + 1));
       }
       EXPECT_EQ(s.histogram.min(), -1);
       EXPECT_EQ(s.histogram.max(), 5);

@@ -82,7 +82,7 @@ TEST(Weights, ShiftIsWhatRoundingAddsToTheMean) {
   const Model m = model_of("g (float[5,2] x, float[1,2] w) => (y) { y = Gemm<transB=1>(x, w) }");
   const std::vector<float> w{1.27f, 0.004f};  // the second becomes 0
   ChannelMoments inputs;
-  inputs.count = 10, inputs.sum = {0, 50}, inputs.square = {10, 300}, inputs.most = {1, 9};
+  inputs.count = 10, inputs.sum = {0, 50}, inputs.square = {10, 300}, inputs.high = {1, 9};
   const QuantizedWeight q = quantize_weight(first_product(m), w, i8, true, &inputs);
   const auto levels = q.levels.span();
   const double error = static_cast<double>(static_cast<int8_t>(levels[1])) * static_cast<double>(q.scales[0]) - 0.004;
