@@ -18,6 +18,7 @@ std::string name_or_text(Dim d) {
   if (!d.is_symbol()) return d.text();
   const std::string name(symbol_name(d));
   if (d.text() == name || name.empty()) return d.text();
+  if (d.expr()->table->is_plain(name)) return name;
   try {
     DimContext scratch;
     const Dim read = parse_dim(scratch, name);

@@ -25,6 +25,9 @@ class DimTable {
   Dim symbol(std::string_view name, SymbolKind kind);
   Dim fresh(std::string_view hint, SymbolKind kind, Interval interval);
   bool has_symbol(std::string_view name) const { return symbols_.contains(name); }
+  // Names that do not read as an expression, as somebody found out: to read one again costs an exception.
+  void note_plain(std::string_view name) { plain_names_.emplace(name); }
+  bool is_plain(std::string_view name) const { return plain_names_.contains(name); }
 
   const Monomial* monomial(std::vector<Factor> factors);
   const DimAtom* atom(AtomKind kind, std::string_view name, std::vector<Dim> args, Interval interval);
@@ -99,6 +102,7 @@ class DimTable {
   std::unordered_set<const Monomial*, Hash, Equal> monomial_set_;
   std::unordered_set<const DimExpr*, Hash, Equal> expr_set_;
   std::unordered_map<std::string, const DimAtom*, TextHash, std::equal_to<>> symbols_;
+  std::unordered_set<std::string, TextHash, std::equal_to<>> plain_names_;
   std::unordered_map<std::string, uint64_t> fresh_count_;
   std::map<StandIn, Dim> stand_ins_;
   std::unordered_map<const DimExpr*, const StandIn*> stood_for_;

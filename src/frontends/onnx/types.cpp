@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dim_table.h"
 #include "support/budget.h"
 
 namespace cameo::onnx {
@@ -23,12 +24,16 @@ Dim TypeReader::read_param(std::string_view name) {
                       name.size() > longest ? cat("the name of a size has ", name.size(), " characters")
                                             : cat("long names of sizes have more than ", most, " characters together"),
                       "");
+  const auto plain = [&] {
+    dims_.table().note_plain(name);
+    return dims_.symbol(name);
+  };
   Dim d;
   try {
     d = parse_dim(dims_, name);
-    if (d.is_literal() || d.text() != name) d = dims_.symbol(name);
+    if (d.is_literal() || d.text() != name) d = plain();
   } catch (const Error&) {
-    d = dims_.symbol(name);
+    d = plain();
   }
   if (!mentions_fresh(d)) return d;
   return clashing_.emplace(std::string(name), dims_.fresh()).first->second;
