@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "ops/op_def.h"
@@ -46,6 +47,13 @@ class Merger {
       auto& bucket = known_[log_.back()];
       bucket.pop_back();
     }
+  }
+
+  // Once for each value: it may have as many users as there were equal nodes.
+  void push_users() {
+    for (const ValueId v : kept_)
+      for (const Use& u : g_[v].uses)
+        if (u.node) e_.push(u.node);
   }
 
   size_t merged = 0;
@@ -94,8 +102,7 @@ class Merger {
         if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
       }
       g_.replace_uses(outputs[i], keep);
-      for (const Use& u : g_[keep].uses)
-        if (u.node) e_.push(u.node);
+      if (touched_.insert(keep).second) kept_.push_back(keep);
       if (rename && !name.empty()) g_.label(outputs[i]).name.clear(), g_.rename(keep, name);
     }
     g_.erase(gone);
@@ -108,6 +115,8 @@ class Merger {
   Rewriter& e_;
   std::unordered_map<size_t, std::vector<NodeId>> known_;
   std::vector<size_t> log_;
+  std::vector<ValueId> kept_;  // values that got the users of another
+  std::set<ValueId> touched_;  // the same
 };
 
 size_t outline(const Weight& w) {
@@ -146,6 +155,7 @@ size_t merge_equal_nodes(Graph& g, Rewriter& e) {
   Merger merger(g, e);
   for (uint32_t i = 0; i < g.region_capacity(); ++i)
     if (const RegionId r(i); !g[r].parent && !g[r].dead) merger.region(r);
+  merger.push_users();
   return merger.merged;
 }
 

@@ -73,7 +73,8 @@ def test_a_grid_of_8_bits_in_float(t):
     assert fixed["after"]["errors"] == 0 and [s["cure"] for s in fixed["steps"] if s["done"]] == ["float-grid"]
     text = t.path("float.onnxtxt").read_text()
     assert "uint8" not in text and "int8" not in text and "QuantizeLinear" not in text and "Cast" not in text
-    t.run("verify", "grid.onnxtxt", "float.onnxtxt", "--random", "1")
+    # The fast kernels sum integers exactly; sums between two levels, of which this grid has many, may be a step apart.
+    t.run("verify", "grid.onnxtxt", "float.onnxtxt", "--random", "1", "--atol", "0.0041")
 
 
 def test_sarif_has_uris(t):

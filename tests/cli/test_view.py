@@ -48,7 +48,7 @@ def test_names_are_only_text_in_pages(t):
     t.path("evil.onnxtxt").write_text(NET.replace("body.0/Relu", EVIL + "/Relu"))
     t.run("view", "evil.onnxtxt", "-o", "evil.html")
     page = t.path("evil.html").read_text()
-    assert "<img" not in page and page.count("</script>") == 4
+    assert "<img" not in page and page.count("</script>") == 5
     data = json.loads(page.split('id="cameo-data">')[1].split("</script>")[0])
     if "model" in data:  # the page carries the engine
         assert data["model"]["name"] == "evil.onnx"

@@ -258,7 +258,16 @@ class ReshapedToItsOwnShape(nn.Module):
 
 @case("x=f32[b] n=i64[]", ((2,), torch.tensor(3)), refused="stage.unavailable")
 class WrittenWithWhatCannotBeHad(nn.Module):
-    """The length of a number's text is not available, and neither is a sum with it."""
+    """What a text says is not available, and neither is a sum with it."""
+    def forward(self, x: Tensor, n: int):
+        x = x + 1
+        x.add_(int("{}".format(n)))
+        return x
+
+
+@case("x=f32[b] n=i64[]", ((2,), torch.tensor(3)), ((2,), torch.tensor(0)), ((1,), torch.tensor(-12)), ((2,), torch.tensor(-9223372036854775808)), ((2,), torch.tensor(99999)),
+      ((2,), torch.tensor(100000)), numbers=(1,))
+class WrittenWithTheLengthOfANumbersText(nn.Module):
     def forward(self, x: Tensor, n: int):
         x = x + 1
         x.add_(len("{}".format(n)))
@@ -269,7 +278,7 @@ class WrittenWithWhatCannotBeHad(nn.Module):
 class WrittenElsewhere(nn.Module):
     def forward(self, x: Tensor, n: int):
         y = x + 1
-        y.add_(len("{}".format(n)))
+        y.add_(int("{}".format(n)))
         return x * n
 
 

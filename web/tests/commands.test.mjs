@@ -151,23 +151,29 @@ for (const [engine, language] of engines) {
     await done();
   });
 
-  test(`${name}: the commands of export and quantize`, async () => {
+  test(`${name}: the command of export`, async () => {
     const {page, done} = await ready(engine, language, "digits.pt");
     await at(page, "export-inputs").fill("images=f32[batch,1,8,8]");
     await apply(page, "export");
     await equal(page, "export");
+    await done();
+  });
+
+  // Of a file: what was exported in the page and not saved has its weights in another order, and so has its quantized form.
+  test(`${name}: the commands of quantize`, async () => {
+    const {page, done} = await ready(engine, language, "digits.onnx");
     await verb(page, "quantize");
     await at(page, "inputs").setInputFiles(join(where, "some samples.npz"));
     await apply(page, "quantize");
     if (engine === "server") await equal(page, "quantize"); // scales come from numbers that a tab rounds otherwise
     else shell(await command(page), "-q");
     for (const [kind, method] of [["dynamic", "quantize_dynamic"], ["8", "quantize_weights"], ["4", "quantize_weights"]]) {
-      await page.evaluate(() => window.cameo.show(window.cameo.state.models[1]));
+      await page.evaluate(() => window.cameo.show(window.cameo.state.models[0]));
       await idle(page);
       await verb(page, "quantize");
       await at(page, "quantize-kind").selectOption(kind);
       await apply(page, method);
-      shell(await command(page), "-q");
+      await equal(page, `${method}, ${kind}`);
     }
     await done();
   });

@@ -1,8 +1,8 @@
 // include/cameo/lint.h: reports for people, programs and code scanning.
 #include <algorithm>
-#include <cctype>
 #include <map>
 
+#include "support/ascii.h"
 #include "support/error.h"
 
 #include "cameo/json.h"
@@ -37,7 +37,7 @@ std::string as_uri(const std::string& path) {
   std::string out;
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x80 && std::isalnum(byte)) || plain.find(c) != plain.npos) out += c;
+    if ((byte < 0x80 && ascii::is_alnum(byte)) || plain.find(c) != plain.npos) out += c;
     else out += {'%', digits[byte >> 4], digits[byte & 15]};
   }
   return out;
