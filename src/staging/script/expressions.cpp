@@ -104,7 +104,7 @@ Value ScriptInterpreter::name(const ts::Name& n) {
     const auto& frame = machine.heap.get<FrameCell>(calls_.back().frame);
     if (!frame.assigned[static_cast<size_t>(n.slot)])
       machine.fail("stage.name", cat("'", n.name, "' is used before it has a value"));
-    return frame.locals[static_cast<size_t>(n.slot)];
+    return machine.now(frame.locals[static_cast<size_t>(n.slot)]);
   }
   if (n.name == "inf") return std::numeric_limits<double>::infinity();
   if (n.name == "nan") return std::numeric_limits<double>::quiet_NaN();
