@@ -51,9 +51,12 @@ class Merger {
 
   // Once for each value: it may have as many users as there were equal nodes.
   void push_users() {
-    for (const ValueId v : kept_)
+    std::set<ValueId> seen;
+    for (const ValueId v : kept_) {
+      if (!seen.insert(v).second) continue;
       for (const Use& u : g_[v].uses)
         if (u.node) e_.push(u.node);
+    }
   }
 
   size_t merged = 0;
@@ -102,7 +105,7 @@ class Merger {
         if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
       }
       g_.replace_uses(outputs[i], keep);
-      if (touched_.insert(keep).second) kept_.push_back(keep);
+      kept_.push_back(keep);
       if (rename && !name.empty()) g_.label(outputs[i]).name.clear(), g_.rename(keep, name);
     }
     g_.erase(gone);
@@ -116,7 +119,6 @@ class Merger {
   std::unordered_map<size_t, std::vector<NodeId>> known_;
   std::vector<size_t> log_;
   std::vector<ValueId> kept_;  // values that got the users of another
-  std::set<ValueId> touched_;  // the same
 };
 
 size_t outline(const Weight& w) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "kernels/carrier.h"
 #include "ops/on.h"
 #include "quant/schemes/product.h"
+#include "quant/schemes/readers.h"
 #include "quant/schemes/saturation.h"
 #include "support/error.h"
 
@@ -371,21 +373,9 @@ std::pair<ValueId, ValueId> per_channel(Graph& g, const OneScale& one, const std
 // with one scale.
 bool leads_to_quantizer(const Graph& g, ValueId v) {
   constexpr std::string_view ends[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "GlobalAveragePool", "ReduceMean"};
-  std::vector<ValueId> open{v};
-  std::set<ValueId> seen{v};
-  while (!open.empty()) {
-    const ValueId next = open.back();
-    open.pop_back();
-    for (const Use& u : g[next].uses) {
-      if (!u.node) continue;
-      const Node& n = g[u.node];
-      if (n.is("QuantizeLinear")) return true;
-      if (std::any_of(std::begin(ends), std::end(ends), [&](std::string_view op) { return n.is(op); })) continue;
-      for (const ValueId out : n.outputs)
-        if (out && seen.insert(out).second) open.push_back(out);
-    }
-  }
-  return false;
+  return leads_to(
+      g, v, [&](const Node& n) { return !is_one_of(n, ends); },
+      [&](const Use& u) { return u.node && g[u.node].is("QuantizeLinear"); });
 }
 
 void absorb_in_dequantizer(Graph& g, const ScaledChannels& c, Inserted& inserted) {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <span>
 #include <string_view>
 
 #include "ops/on.h"
+#include "quant/schemes/readers.h"
 
 namespace cameo::quant {
 
@@ -98,28 +97,7 @@ constexpr std::string_view movers[] = {"Reshape", "Flatten", "Transpose", "Squee
                                        "Split",   "Gather",  "Concat",    "Expand",  "Resize"};
 constexpr std::string_view products[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN"};
 
-bool is_one_of(const Node& n, std::span<const std::string_view> ops) {
-  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return n.is(op); });
-}
 bool is_score(const Node& n) { return n.is("Sigmoid") || n.is("HardSigmoid"); }
-
-// Whether a path over readers that `follows` allows leads to something that `found` says yes to.
-template <typename Follows, typename Found>
-bool leads_to(const Graph& g, ValueId v, const Follows& follows, const Found& found) {
-  std::vector<ValueId> open{v};
-  std::set<ValueId> seen{v};
-  while (!open.empty()) {
-    const ValueId next = open.back();
-    open.pop_back();
-    for (const Use& u : g[next].uses) {
-      if (found(u)) return true;
-      if (!u.node || !follows(g[u.node])) continue;
-      for (const ValueId out : g[u.node].outputs)
-        if (out && seen.insert(out).second) open.push_back(out);
-    }
-  }
-  return false;
-}
 
 bool decides(const Graph& g, ValueId v) {
   return leads_to(
