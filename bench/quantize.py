@@ -349,18 +349,24 @@ def digits(args):
     print(f"{'digits, 597 that it was not trained on':42} right {right[0]:.2f} % -> {right[1]:.2f} %  {made[0]['db']:.1f} dB  int8 {100 * made[0]['int8_macs']:.1f} %", flush=True)
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(doc):
+    """What benches over these models take."""
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("pictures")
     p.add_argument("--speech")
     p.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
     p.add_argument("--only", default="")
+    p.add_argument("--samples", type=int, default=16)
+    return p
+
+
+def main():
+    p = arguments(__doc__)
     p.add_argument("--flags", default="", help="more flags for cameo quantize")
     p.add_argument("--made", action="store_true", help="judge the models of the last run again")
     p.add_argument("--table", type=pathlib.Path, help="also write the rows as Markdown")
     p.add_argument("--work", default="quantize", help="folder of the results inside of --place")
-    p.add_argument("--samples", type=int, default=16)
     p.add_argument("--peer", action="store_true")
     p.add_argument("--openvino", action="store_true")
     args = p.parse_args()

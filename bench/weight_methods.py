@@ -7,10 +7,8 @@ The models and pictures of quantize.py, those that have products or tables. The 
 the worst output in dB, for rtn, search, gptq and awq, as onnxruntime computes the file without its optimisations, and how many weights have which method; ends with how often
 a method with samples is below rtn by more than 0.1 dB. Needs numpy, onnxruntime and Pillow.
 """
-import argparse
 import collections
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
@@ -18,7 +16,7 @@ import tempfile
 import numpy as np
 import onnxruntime as ort
 
-from quantize import MODELS, ROOT, found
+from quantize import MODELS, arguments, found
 
 METHODS = ("rtn", "search", "gptq", "awq")
 
@@ -83,13 +81,7 @@ def judged(args, source, feeds, folder):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("pictures")
-    p.add_argument("--speech")
-    p.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
-    p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
-    p.add_argument("--only", default="")
-    p.add_argument("--samples", type=int, default=16)
+    p = arguments(__doc__)
     p.add_argument("--most", type=int, default=48, help="inputs of a model")
     p.add_argument("--bits", default="8,4,2")
     p.add_argument("--blocks", default="16,32,128")

@@ -29,15 +29,20 @@ cameo_status read_results(const cameo_results* results) {
   return status;
 }
 
-cameo_status run(const CCall& c) {
-  cameo_session* session = nullptr;
-  cameo_status status = cameo_open_session(c.model, c.settings, &session);
+// One run of a session that was opened with this status; ends the session.
+cameo_status run_once(cameo_session* session, cameo_status status) {
   cameo_results* results = nullptr;
   if (status == CAMEO_OK) status = cameo_run(session, &one_input, 1, &results);
   if (status == CAMEO_OK) status = read_results(results);
   cameo_release_results(results);
   cameo_release_session(session);
   return status;
+}
+
+cameo_status run(const CCall& c) {
+  cameo_session* session = nullptr;
+  const cameo_status status = cameo_open_session(c.model, c.settings, &session);
+  return run_once(session, status);
 }
 
 // Lines: names of outputs, which get memory that need not be of the right size.
@@ -85,13 +90,8 @@ std::vector<cameo_kernel> kernels(const CCall& c) {
 cameo_status run_with(const CCall& c) {
   cameo_session* session = nullptr;
   const auto own = kernels(c);
-  cameo_status status = cameo_open_session_with(c.model, nullptr, own.data(), own.size(), &session);
-  cameo_results* results = nullptr;
-  if (status == CAMEO_OK) status = cameo_run(session, &one_input, 1, &results);
-  if (status == CAMEO_OK) status = read_results(results);
-  cameo_release_results(results);
-  cameo_release_session(session);
-  return status;
+  const cameo_status status = cameo_open_session_with(c.model, nullptr, own.data(), own.size(), &session);
+  return run_once(session, status);
 }
 
 cameo_status verify_with(const CCall& c) {
